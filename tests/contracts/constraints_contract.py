@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 from itertools import product
-from typing import Any
 
 import pytest
 from tests.factories.constraints import version_of
@@ -179,7 +178,7 @@ class ConstraintsContract:
         for known in UNUSUAL:
             await constraints.write([version_of("c", user=known)], cause="c1")
         assert (await constraints.of(user), await constraints.find_written(user, "c1")) == ((), ())
-        assert (await constraints.reindex(user), await constraints.forget(user)) == (0, 0)
+        assert await constraints.reindex(user) == 0
         assert len(await constraints.people()) == len(UNUSUAL)
 
     @pytest.mark.parametrize("user", NO_IDS, ids=ascii)
@@ -188,8 +187,7 @@ class ConstraintsContract:
         with pytest.raises(BadInput) as refused:
             await constraints.of(user)
         assert refused.value.where == "user_id"
-        calls: list[Any] = [constraints.readable, constraints.forget, constraints.reindex]
-        for call in calls:
+        for call in (constraints.readable, constraints.reindex):
             with pytest.raises(BadInput):
                 await call(user)
         with pytest.raises(BadInput):
@@ -205,20 +203,6 @@ class ConstraintsContract:
             with pytest.raises(BadInput):
                 await constraints.write([version.model_copy(update={field: value})], cause="c1")
         assert await constraints.people() == ()
-
-    async def test_the_forgotten_are_gone_for_good(self, constraints: Constraints, other: Constraints) -> None:
-        """Also for who has just looked, and when they come back."""
-        await constraints.write([version_of("a"), version_of("b")], cause="c1")
-        kept = await constraints.write([version_of("a", user="U2")], cause="c1")
-        await constraints.mark_indexed(await constraints.list_unindexed())
-        assert len(await other.of("U1")) == 2
-        assert await constraints.forget("U1") == 2
-        assert (await other.of("U1"), await other.find_written("U1", "c1"), await other.people()) == ((), (), ("U2",))
-        assert parts(await other.list_unindexed()) == [("U1", "a", None), ("U1", "b", None)]
-        again = await other.write([version_of("b", name="Again")], cause="c1")
-        assert await constraints.of("U1") == await other.of("U1") == again
-        assert parts(await other.list_unindexed()) == [("U1", "a", None), ("U1", "b", again[0].seq)]
-        assert await other.of("U2") == kept
 
     # --- what the index does not show yet ---
 

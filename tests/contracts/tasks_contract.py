@@ -401,14 +401,3 @@ class TasksContract:
         await put(tasks, *(f"t{n}" for n in range(10)))
         claims = await asyncio.gather(*(take(queue, by=f"w{n}") for n, queue in enumerate([tasks, other] * 10)))
         assert sorted(claims) == sorted([*(f"t{n}" for n in range(10)), *[""] * 10])
-
-    async def test_what_was_forgotten_is_gone(self, tasks: Tasks, other: Tasks) -> None:
-        a, *_ = await put(tasks, "a", "b")
-        await tasks.add("U1", [new_task("c", after=(a.id,))], cause="m", now=NOON)
-        await put(tasks, "theirs", user="U2")
-        assert await other.forget("U1") == 3
-        assert await other.forget("U1") == 0
-        assert await tasks.of("U1", ended=True) == ()
-        assert await tasks.get("U1", a.id) is None
-        assert titles(await tasks.of("U2")) == ["theirs"]
-        assert titles(await put(tasks, "a")) == ["a"]

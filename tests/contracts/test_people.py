@@ -8,8 +8,10 @@ from datetime import timedelta
 
 import pytest
 from sqlalchemy import select
+from tests.contracts.constraints_contract import parts
 from tests.contracts.journal_examples import create, transaction
 from tests.factories.agents import NOW
+from tests.factories.constraints import version_of
 from tests.factories.people import OF_NOBODY, Somebody, about, dump, tell
 
 from fateforger.adapters.store.people import AT_WORK, ERASURE, UNFINISHED
@@ -50,6 +52,23 @@ async def test_nothing_of_a_person_is_left_in_any_table_and_others_are_untouched
     assert await store.people.pending(ANNA.id) == 6
     await store.constraints.mark_indexed(await store.constraints.list_unindexed())
     assert about(await dump(store), *ANNA.names) == {}
+
+
+async def test_constraints_of_the_erased_are_gone_for_good(both: Both) -> None:
+    """Also for who has just looked, and when they come back."""
+    store, other = both
+    await store.constraints.write([version_of("a"), version_of("b")], cause="c1")
+    kept = await store.constraints.write([version_of("a", user="U2")], cause="c1")
+    await store.constraints.mark_indexed(await store.constraints.list_unindexed())
+    assert len(await other.constraints.of("U1")) == 2
+    assert await store.people.erase("U1", now=LATER) == {"constraints": 2}
+    assert (await other.constraints.of("U1"), await other.constraints.find_written("U1", "c1")) == ((), ())
+    assert await other.constraints.people() == ("U2",)
+    assert parts(await other.constraints.list_unindexed()) == [("U1", "a", None), ("U1", "b", None)]
+    again = await other.constraints.write([version_of("b", name="Again")], cause="c1")
+    assert await store.constraints.of("U1") == await other.constraints.of("U1") == again
+    assert parts(await other.constraints.list_unindexed()) == [("U1", "a", None), ("U1", "b", again[0].seq)]
+    assert await other.constraints.of("U2") == kept
 
 
 async def test_that_it_was_done_is_kept_and_nothing_else_and_it_can_be_done_again(both: Both) -> None:

@@ -56,12 +56,12 @@ class MemoryConstraints:
         del reachable  # here, no workspace removes the app
         return tuple(sorted({version.user_id for version in self._rows}))
 
-    async def forget(self, user_id: str) -> int:
+    async def erase(self, user_id: str) -> None:
+        """Delete a person's constraints, as :meth:`fateforger.ports.people.People.erase` does with everything."""
         gone = self._of(check_person(user_id))
         self._rows = [version for version in self._rows if version.user_id != user_id]
         self._causes = {key: rows for key, rows in self._causes.items() if key[0] != user_id}
         self._list(user_id, {version.uid for version in gone})
-        return len(gone)
 
     async def list_unindexed(self, *, limit: int = 100) -> tuple[IndexTask, ...]:
         latest: dict[tuple[str, str], int] = {}

@@ -98,12 +98,6 @@ class MemoryTasks:
             self._put(release_claim(task, now=now))
         return len(held)
 
-    async def forget(self, user_id: str) -> int:
-        gone = self._of(user_id)
-        self._tasks = {name: task for name, task in self._tasks.items() if task.user_id != user_id}
-        self._causes = {key: ids for key, ids in self._causes.items() if key[0] != user_id}
-        return len(gone)
-
     def _of(self, user_id: str) -> tuple[QueuedTask, ...]:
         return tuple(task for task in self._tasks.values() if task.user_id == user_id)
 

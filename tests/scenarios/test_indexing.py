@@ -87,7 +87,7 @@ async def test_nothing_is_lost_and_nothing_is_left_over(tmp_path: Path) -> None:
     try:
         for _ in range(KILLS):
             await killed_at_work(tmp_path, store, numbers)
-        await store.constraints.forget("U1")
+        await store.people.erase("U1", now=datetime.now(UTC))
         with indexing(tmp_path):
             await until_missing(store, lambda count: count == 0)
         known = {

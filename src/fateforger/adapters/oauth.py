@@ -10,21 +10,27 @@ No token, code or secret appears in a message, a ``repr`` or a log.
 from __future__ import annotations
 
 import asyncio
+import copy
 import hmac
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any, Protocol
+from http import HTTPStatus
+from typing import Any, ClassVar, Protocol, Self
 
+import httpx
 import httpx2
 from authlib.common.security import generate_token  # type: ignore[import-untyped]  # it ships no types
 from authlib.integrations.base_client import OAuthError  # type: ignore[import-untyped]  # it ships no types
 from authlib.integrations.httpx_client import AsyncOAuth2Client  # type: ignore[import-untyped]  # it ships no types
 
 from fateforger.adapters.answers import describe_failure, limit_answers
-from fateforger.errors import ConnectionMisconfigured, ConnectionRevoked, ConnectionUnreachable
-from fateforger.limits import MAX_LOGIN_ANSWER_BYTES
+from fateforger.calendar.calls import ASKED_OFTEN, OK, Budget, Unlimited, count_call, find_purpose
+from fateforger.calendar.refusals import RefusalKind, Refused, Wording
+from fateforger.errors import ConnectionFailed, ConnectionMisconfigured, ConnectionRevoked, ConnectionUnreachable
+from fateforger.limits import MAX_CALENDAR_ANSWER_BYTES, MAX_LOGIN_ANSWER_BYTES
 from fateforger.ports.clock import Clock
 from fateforger.text import gettext as _
 from fateforger.values import replace
@@ -111,16 +117,14 @@ class OAuthApp:
         self._client = client
         self._clock = clock
 
-    def begin(self, *, account: str = "") -> Consent:
-        """Return a new request for consent, with PKCE; ``account`` is an address to suggest to the person."""
+    def begin(self) -> Consent:
+        """Return a new request for consent, with PKCE."""
         state, verifier = generate_token(32), generate_token(64)
-        hint = {"login_hint": account} if account else {}
         url, _state = self._open(code_challenge_method="S256").create_authorization_url(
             self.provider.authorize_url,
             state=state,
             code_verifier=verifier,
             **self.provider.consent_parameters,
-            **hint,
         )
         return Consent(url, state, verifier)
 
@@ -235,6 +239,81 @@ class TokenSource(Protocol):
     def report_refused(self, token: str) -> None:
         """Note that the service answered 401 to this token, so that it is not returned again."""
         ...
+
+
+class AccountClient:
+    """The HTTP interface of a calendar service for one account; ``provider`` names the service in figures.
+
+    Each request is paid from ``budget``; without one nothing is counted. One whose token is refused is sent once more
+    with another token.
+    """
+
+    provider: ClassVar[str]
+    wording: ClassVar[Wording]
+    at_once: ClassVar[int]
+    """Concurrent requests for one account."""
+
+    def __init__(
+        self,
+        tokens: TokenSource,
+        *,
+        budget: Budget | None,
+        transport: httpx.AsyncBaseTransport | None,
+        call_seconds: float,
+    ) -> None:
+        self._tokens = tokens
+        self._budget = budget or Unlimited()
+        self._background = False
+        self._turn = asyncio.Semaphore(self.at_once)
+        logging.getLogger("httpx").setLevel(logging.WARNING)  # it logs addresses, and they hold ids of calendars
+        self._http = httpx.AsyncClient(timeout=call_seconds, transport=transport)
+        self._call_seconds = call_seconds
+        limit_answers(self._http, MAX_CALENDAR_ANSWER_BYTES)
+
+    def in_background(self) -> Self:
+        """Return the same client for requests that leave most of the budget to others."""
+        other = copy.copy(self)
+        other._background = True  # noqa: SLF001  it is one of its own kind
+        return other
+
+    async def aclose(self) -> None:
+        await self._http.aclose()
+
+    async def send(
+        self,
+        method: str,
+        url: str,
+        operation: str,
+        *,
+        query: Mapping[str, str | int] | None,
+        body: Mapping[str, Any] | None,
+        headers: Mapping[str, str],
+    ) -> httpx.Response | Refused:
+        """Send a request and return the response, or a refusal if there is none. ``operation`` is for figures."""
+        for _attempt in range(2):
+            if wait := await self._budget.spend(find_purpose(method, background=self._background)):
+                return Refused(self.wording, RefusalKind.LIMITED, _(ASKED_OFTEN), wait)
+            try:
+                token = await self._tokens.get_token()
+                with count_call(self.provider, operation) as call:
+                    async with self._turn, asyncio.timeout(self._call_seconds):
+                        response = await self._http.request(
+                            method,
+                            url,
+                            params=query,
+                            json=body,
+                            headers={**headers, "Authorization": f"Bearer {token}"},
+                        )
+                    call.code = OK if response.is_success else str(response.status_code)
+            except ConnectionFailed as error:
+                kind = RefusalKind.TROUBLE if isinstance(error, ConnectionUnreachable) else RefusalKind.LOGIN
+                return Refused(self.wording, kind, error.message, sentence=error.message)
+            except (httpx.HTTPError, TimeoutError) as error:
+                return Refused(self.wording, RefusalKind.TROUBLE, describe_failure(error))
+            if response.status_code != HTTPStatus.UNAUTHORIZED:
+                break
+            self._tokens.report_refused(token)
+        return response
 
 
 class TokenStore(Protocol):

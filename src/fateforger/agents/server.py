@@ -324,7 +324,6 @@ def build_server(handler: CallHandler, token: str | None = None) -> Server[Any]:
 
 
 def describe_tools() -> list[ListedTool]:
-    """Return the tools as the protocol lists them."""
     return [
         ListedTool(
             name=tool.name,

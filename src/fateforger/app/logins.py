@@ -137,7 +137,6 @@ class Delegation:
 
     @asynccontextmanager
     async def open(self, connection: Connection) -> AsyncIterator[Calendar]:
-        """Open a person's calendar."""
         self._check(connection)
         tokens = WatchedTokens(self.open_tokens(connection.account), self.connections, connection.user_id)
         async with aclosing(self.service.build(tokens, connection)) as calendar:

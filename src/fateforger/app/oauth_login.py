@@ -32,7 +32,6 @@ class ConnectLinks:
     clock: Clock
 
     def build(self, user_id: str) -> str:
-        """Return a link for a person."""
         until = (self.clock.now() + VALID).timestamp()
         return f"{self.base_url}{PATH}/{self.vault.encrypt(json.dumps({'connects': user_id, 'until': until}))}"
 
@@ -183,7 +182,6 @@ class OAuthLogin:
 
     @asynccontextmanager
     async def open(self, connection: Connection) -> AsyncIterator[AccountCalendar]:
-        """Open a person's calendar."""
         async with aclosing(self.service.build(self._open_kept_tokens(connection.user_id), connection)) as calendar:
             yield calendar
 

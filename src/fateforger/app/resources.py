@@ -336,7 +336,6 @@ def describe_claim(code: str) -> str:
 
 
 async def check_owner(settings: Settings) -> Check:
-    """Check that the calendar has an owner."""
     from fateforger.workers.people import SETTING  # noqa: PLC0415  heavy
 
     async with aclosing(await open_state(settings)) as store:

@@ -45,9 +45,7 @@ class Channels(Protocol):
         """Return the channel of a calendar that lasts longest, of those that the provider has opened."""
         ...
 
-    async def of(self, user_id: str) -> tuple[Channel, ...]:
-        """Return all channels of a person."""
-        ...
+    async def of(self, user_id: str) -> tuple[Channel, ...]: ...
 
     async def add(self, channel: Channel, secret: str, *, now: datetime) -> None:
         """Keep a channel that is about to be opened, and forget those that have expired.
@@ -60,9 +58,7 @@ class Channels(Protocol):
         """Keep the provider's name of a channel and its end."""
         ...
 
-    async def remove(self, channel_id: str) -> None:
-        """Forget a channel."""
-        ...
+    async def remove(self, channel_id: str) -> None: ...
 
     async def count_notice(self, channel_id: str, secret: str) -> str | None:
         """Count a notice, and return the person whose calendar changed.

@@ -277,9 +277,7 @@ class Connections(Protocol):
     connection's ``problem``.
     """
 
-    async def of(self, user_id: str) -> Connection | None:
-        """Return a person's connection."""
-        ...
+    async def of(self, user_id: str) -> Connection | None: ...
 
     async def list_people(self) -> tuple[str, ...]:
         """Return the ids of all people who have connected a calendar, also those who disconnected it."""

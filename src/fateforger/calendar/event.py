@@ -250,7 +250,6 @@ def normalize_text(value: str) -> str:
 
 
 def truncate_to_second(instant: datetime) -> datetime:
-    """Truncate an instant to the whole second."""
     return instant.replace(microsecond=0) if instant.microsecond else instant
 
 

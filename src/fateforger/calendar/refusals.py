@@ -284,11 +284,9 @@ class Refused:
         return truncate(self.message.split("\n", 1)[0].strip().rstrip("."), _LONGEST) or _("no reason given")
 
     def to_outcome(self, kind: WriteKind) -> Outcome:
-        """Return the outcome of a write that was refused so."""
         return self.wording.to_outcome(
             self.refusal, self.reason, kind, retry_after=self.retry_after, sentence=self.sentence
         )
 
     def to_error(self) -> CalendarError:
-        """Return the error of a read that was refused so."""
         return self.wording.to_error(self.refusal, self.reason, retry_after=self.retry_after, sentence=self.sentence)

@@ -153,23 +153,12 @@ def _first_state(op: SyncOp) -> OpState:
     return OpState.PENDING if op.verb in WRITES or op.verb in RECORDS else OpState.SKIPPED
 
 
-def move_record(
-    record: OpRecord,
-    state: OpState,
-    *,
-    op: SyncOp | None = None,
-    observed: EventImage | None = None,
-    error: str = "",
-) -> OpRecord:
-    """Return the record in its next state.
-
-    ``op`` replaces the decided op. Raises ``InternalError`` on an illegal move.
-    """
+def move_record(record: OpRecord, state: OpState, *, observed: EventImage | None = None, error: str = "") -> OpRecord:
+    """Return the record in its next state. Raises ``InternalError`` on an illegal move."""
     if state not in _OP_MOVES.get(record.state, frozenset()):
         raise InternalError(f"Op {record.op.op_id} cannot go from {record.state} to {state}.")
     return replace(
         record,
-        op=record.op if op is None else op,
         state=state,
         observed=observed,
         error=error,

@@ -237,7 +237,6 @@ class Approvals:
         return None if session is None else (session.channel, session.thread_ts)
 
     async def record_place(self, proposal: Proposal, channel: str, ts: str) -> None:
-        """Record the place of the proposal's card."""
         await self._proposals.record_place(proposal.id, channel, ts)
 
     async def expire(self, proposal_id: str) -> None:

@@ -84,7 +84,6 @@ class Looker:
             del self._looks[user_id, day, tz]
 
     async def aclose(self) -> None:
-        """Stop reading."""
         await self._tasks.close()
         self._looks.clear()
 

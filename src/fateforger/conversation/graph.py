@@ -126,7 +126,6 @@ def _language_of(step: Step) -> str:
 
 
 def stage_node(stage: TimeboxingStage) -> str:
-    """Return the name of a stage's node."""
     return f"stage_{stage.value}"
 
 

@@ -140,7 +140,6 @@ class ConstraintRetriever:
         )
 
     async def aclose(self) -> None:
-        """Stop reading."""
         await self._tasks.close()
         self._reads.clear()
 
@@ -354,7 +353,6 @@ class MemoryService:
         return tuple(recollection.uid for recollection in found)
 
     async def aclose(self) -> None:
-        """Stop reading."""
         await self._retriever.aclose()
 
     async def versions(self, user_id: str) -> tuple[Version, ...]:

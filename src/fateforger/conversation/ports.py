@@ -87,9 +87,7 @@ class Calendars(Protocol):
     :class:`~fateforger.errors.CalendarNotConnected`. Raises ``StoreError``.
     """
 
-    async def of(self, user_id: str) -> Submitter:
-        """Return a person's calendar."""
-        ...
+    async def of(self, user_id: str) -> Submitter: ...
 
     async def is_connected(self, user_id: str) -> bool:
         """Check whether a person has a calendar."""
@@ -133,9 +131,7 @@ class RuleReplies(Protocol):
         """Return the reply to a command; ``None`` if it was not carried out lately."""
         ...
 
-    async def keep(self, user_id: str, command_id: str, lines: Sequence[str], *, at: datetime) -> None:
-        """Keep the reply to a person's command."""
-        ...
+    async def keep(self, user_id: str, command_id: str, lines: Sequence[str], *, at: datetime) -> None: ...
 
 
 class CoordinatorPort(Protocol):

@@ -51,7 +51,6 @@ class Exchange(Value):
 
     @classmethod
     def of(cls, prompt: Prompt, *, completion: Completion | None = None, failure: Failure | None = None) -> Exchange:
-        """Build the exchange of a prompt."""
         return cls(
             name=prompt.name,
             role=prompt.role,
@@ -254,7 +253,6 @@ def read_purpose(name: str) -> str:
 
 
 def build_error(failure: Failure | None) -> ModelError:
-    """Return the error of a recorded failure."""
     if failure is None or failure.kind == CANCELLED:
         return ModelTimedOut(_(TOO_LATE))
     kinds = {kind("").kind: kind for kind in (*ModelError.__subclasses__(), ModelError)}

@@ -131,7 +131,6 @@ ASKING = frozenset({TimeboxingStage.REFINE, TimeboxingStage.REVIEW_COMMIT})
 
 
 def find_slot(session: Session) -> str:
-    """Return the slot of the session's stage."""
     return f"stage:{session.stage.number}"
 
 

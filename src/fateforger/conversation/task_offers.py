@@ -77,7 +77,6 @@ class ExternalTaskList:
             await asyncio.wait({self._look})
 
     async def aclose(self) -> None:
-        """Stop reading."""
         await self._tasks.close()
 
     async def _read(self) -> None:

@@ -329,20 +329,19 @@ class _Closing:
                 weights.ENERGY_SLOT, weights.PLACED_SLOT[task.priority] // 2
             )  # work is worth more than its hours
             points = (hours, 0) if item.work else (weights.RHYTHM_SLOT, weights.RHYTHM)
-            prices.append(Price(everywhere & ~self._windows(task.energy), *points, rule="energy"))
+            prices.append(Price(everywhere & ~self._windows(task.energy), *points))
         if task is not None and task.required and task.deadline is not None:
             due = self.context.axis.slot(self.context.instant(task.deadline))
-            prices.append(Price(slot_range(due - _DUE_SOON, due), weights.DUE_SOON_SLOT, rule="deadline"))
-        if self.context.instance.policy.focus and item.deep and not (task is not None and task.energy):
-            prices.append(
-                Price(everywhere & ~self._windows(self.context.instance.policy.focus), weights.FOCUS_SLOT, rule="focus")
-            )
-        if self.context.instance.policy.around_meetings and item.work:
-            near = self.context.near_meetings(-(-self.context.instance.policy.around_meetings // GRID))
-            prices.append(Price(near, weights.BREAK_SLOT, rule="around_meetings"))
-        if self.context.instance.policy.after_meetings and item.work:
-            after = self.context.after_meeting_rows(-(-self.context.instance.policy.after_meetings // GRID))
-            prices.append(Price(after, 0, weights.AFTER_MEETINGS, rule="after_meetings"))
+            prices.append(Price(slot_range(due - _DUE_SOON, due), weights.DUE_SOON_SLOT))
+        policy = self.context.instance.policy
+        if policy.focus and item.deep and not (task is not None and task.energy):
+            prices.append(Price(everywhere & ~self._windows(policy.focus), weights.FOCUS_SLOT))
+        if policy.around_meetings and item.work:
+            near = self.context.near_meetings(-(-policy.around_meetings // GRID))
+            prices.append(Price(near, weights.BREAK_SLOT))
+        if policy.after_meetings and item.work:
+            after = self.context.after_meeting_rows(-(-policy.after_meetings // GRID))
+            prices.append(Price(after, 0, weights.AFTER_MEETINGS))
         item.preferences.prices = tuple(prices)
         item.clear = ~self.context.busy & slot_range(0, self.context.axis.slots + _FULL_DAY)
 
@@ -368,7 +367,7 @@ class _Closing:
             item.domain &= ~closed
         elif closed:
             slot, base = soft_points(rule)
-            prices.append(Price(closed, slot, base, rule.id))
+            prices.append(Price(closed, slot, base))
 
     def _wrong_side_of_meetings(self, item: Item, rule: SlotRule) -> int:
         """Return the slots closed to an item by an order of types that includes meetings."""
@@ -394,18 +393,17 @@ def _soft_gaps(policy: Policy, rules: Sequence[SlotRule], items: Sequence[Item])
     deep = frozenset(i.index for i in items if i.deep)
     work = frozenset(i.index for i in items if i.work)
     meals = frozenset(i.index for i in items if i.source.id.startswith(f"{LUNCH}-"))
-    behind = ((deep, policy.after_deep, "after_deep"), (meals, policy.after_meal, "after_meal"))
-    for members, minutes, name in behind:
+    for members, minutes in ((deep, policy.after_deep), (meals, policy.after_meal)):
         if members and minutes:
-            yield SoftGap(members, work, -(-minutes // GRID), weights.BREAK_SLOT, name)
+            yield SoftGap(members, work, -(-minutes // GRID), weights.BREAK_SLOT)
     if deep and policy.before_deep:
         slots = -(-policy.before_deep // GRID)
-        yield SoftGap(deep, work, slots, weights.BREAK_SLOT, "before_deep", ahead=True)
+        yield SoftGap(deep, work, slots, weights.BREAK_SLOT, ahead=True)
     everyone = frozenset(range(len(items)))
     for rule in rules:
         if rule.gap and not rule.must:
             slot, base = soft_points(rule)
-            yield SoftGap(members_of(rule, items), everyone, rule.gap, slot, rule.id, base=base)
+            yield SoftGap(members_of(rule, items), everyone, rule.gap, slot, base=base)
 
 
 def _caps(context: DraftContext, rules: Sequence[SlotRule], items: Sequence[Item]) -> Iterator[Cap]:

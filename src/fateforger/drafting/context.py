@@ -295,7 +295,7 @@ MARGIN = 24
 class Occupied:
     """An immovable entry on the axis.
 
-    ``way`` marks a commute, ``late`` one that collides with another event.
+    ``late`` marks a commute that collides with another event.
     """
 
     id: str
@@ -304,7 +304,6 @@ class Occupied:
     start: datetime
     end: datetime
     mask: int
-    way: bool = False
     late: bool = False
 
 
@@ -554,7 +553,7 @@ def _commutes(instance: Instance, axis: Axis, taken: int) -> Iterator[Occupied]:
                     _("Way to {title}", title=event.title) if side == "to" else _("Way from {title}", title=event.title)
                 )
                 late = bool(mask & taken)
-                yield Occupied(f"way-{side}-{name}"[:64], title, ET.COMMUTE, begin, finish, mask, way=True, late=late)
+                yield Occupied(f"way-{side}-{name}"[:64], title, ET.COMMUTE, begin, finish, mask, late=late)
                 taken |= 0 if late else mask
 
 

@@ -117,7 +117,6 @@ class _Why:
         return tuple(found) or (self._fallback_reason(alone, item, piece),)
 
     def _without(self, problem: Problem, item: Item, piece: Piece) -> Placement:
-        """Return the placement without one piece."""
         placed = list(self.placed)
         placed[item.index] = tuple(p for p in placed[item.index] if p != piece)
         return Placement(problem, placed)
@@ -216,7 +215,6 @@ class _Why:
                     yield from self._neighbor_reason(item, slot, piece, neighbor, after=s < start)
 
     def _without_event(self, event: str) -> Problem:
-        """Return the problem without an event."""
         if event not in self.events:
             instance = self.context.instance
             names = ((e.id or f"event-{n}", e) for n, e in enumerate(instance.immovables, 1))

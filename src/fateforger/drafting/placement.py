@@ -78,7 +78,6 @@ class Placement:
         return taken, kept, tuple(wanted.items())
 
     def take(self, item: Item, pieces: Pieces) -> None:
-        """Place an item."""
         self.placed[item.index] = pieces
         self._mark(item, pieces)
 

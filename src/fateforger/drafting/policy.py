@@ -50,7 +50,6 @@ def _precedence(told: Told) -> tuple[int, int]:
 
 
 def _value(policy: Policy, setting: Setting) -> Any:
-    """Return the value of a field of the policy."""
     if setting.slot is Slot.LUNCH:
         return lunch_of(setting, policy.lunch or Lunch())
     if setting.slot is Slot.BEST_HOURS:

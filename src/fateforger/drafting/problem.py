@@ -32,13 +32,11 @@ class Price:
     """A price for covering slots.
 
     A block costs ``slot`` points for each slot of ``where`` that it covers, and ``base`` once for covering any.
-    ``rule`` is the cause.
     """
 
     where: int
     slot: int
     base: int = 0
-    rule: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +258,6 @@ class SoftGap:
     avoiding: frozenset[int]
     slots: int
     points: int
-    rule: str = ""
     ahead: bool = False
     base: int = 0
 
@@ -292,7 +289,6 @@ class Order:
     does not; ``None`` makes the order hard.
     """
 
-    rule: str
     first: frozenset[int]
     then: frozenset[int]
     days: tuple[int, ...]

@@ -47,9 +47,9 @@ def build_orders(context: DraftContext, rules: Sequence[SlotRule], items: Sequen
         }
         of_task = {task: frozenset(i.index for i in items if i.source.task == task) for task in rule.task_order}
         for first, then in combinations(rule.order, 2):
-            yield Order(rule.id, of_kind[first], of_kind[then], days, points)
+            yield Order(of_kind[first], of_kind[then], days, points)
         for task, later in combinations(rule.task_order, 2):
-            yield Order(rule.id, of_task[task], of_task[later], (sum(days),), points)
+            yield Order(of_task[task], of_task[later], (sum(days),), points)
 
 
 def _policy_orders(context: DraftContext, items: Sequence[Item]) -> Iterator[Order]:
@@ -68,20 +68,20 @@ def _policy_orders(context: DraftContext, items: Sequence[Item]) -> Iterator[Ord
     frames = tuple(day.frame for day in context.days)  # what the person put after hours does not end the day
     starts = reduce(or_, (items[i].firm or 0 for i in end), 0)
     before_end = frozenset(i for i in one | deep | shallow if not _takes_end(context, items[i], starts))
-    orders = [("shutdown", before_end, end, weights.WORK_END, frames)]
+    orders = [(before_end, end, weights.WORK_END, frames)]
     if policy.one_thing_early:
         movable = frozenset(i for i in one if items[i].firm is None or items[i].source.pinned)
         hours = reduce(or_, (context.best_hours(each) for each in context.instance.tasks if each.one_thing), 0)
         from_best = tuple(_slots_from(hours, day) for day in context.days)
         for task, members in _by_task(deep - needed, items).items():
             points = min(weights.ONE_FIRST, _worth(context, task) // (1 + _sittings(context, movable, items)))
-            orders.append(("one_thing_early", movable, members, points, from_best))
-        hours = context.windows(context.instance.policy.focus)
+            orders.append((movable, members, points, from_best))
+        hours = context.windows(policy.focus)
         long = tuple(_slots_from(hours, day) & ~short for day in context.days)
-        orders.append(("deep_first", one | deep, shallow, weights.DEEP_FIRST, long))
-    for name, first, then, points, on in orders:
+        orders.append((one | deep, shallow, weights.DEEP_FIRST, long))
+    for first, then, points, on in orders:
         if first and then:
-            yield Order(name, first, then, on, points)
+            yield Order(first, then, on, points)
 
 
 def _orders_of_pieces(context: DraftContext, items: Sequence[Item]) -> Iterator[Order]:
@@ -95,7 +95,7 @@ def _orders_of_pieces(context: DraftContext, items: Sequence[Item]) -> Iterator[
     for (one, first), (two, then) in (pair for same in pieces.values() for pair in permutations(same, 2)):
         was = (first.preferences.previous, then.preferences.previous)
         if one < two and not (all(was) and was[0] > was[1]):
-            yield Order("pieces", frozenset({first.index}), frozenset({then.index}), on, weights.PIECES)
+            yield Order(frozenset({first.index}), frozenset({then.index}), on, weights.PIECES)
 
 
 def _takes_end(context: DraftContext, item: Item, starts: int) -> bool:
@@ -147,7 +147,6 @@ NEAR = timedelta(hours=2)
 
 
 def routine_key(uid: str, day: date) -> str:
-    """Return the key of the block of a routine."""
     digest = hashlib.sha1(uid.encode(), usedforsecurity=False).hexdigest()[:12]
     return f"{_PREFIX}-{digest}-{day.isoformat()}"
 

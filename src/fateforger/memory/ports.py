@@ -49,13 +49,6 @@ class Constraints(Protocol):
         """Return everyone who has a constraint, sorted; ``reachable`` leaves out those whom Slack cannot reach."""
         ...
 
-    async def forget(self, user_id: str) -> int:
-        """Delete everything of one person permanently, and return the number of versions; the index follows.
-
-        Copies in sessions, jobs and recordings have to be deleted there.
-        """
-        ...
-
     async def list_unindexed(self, *, limit: int = 100) -> tuple[IndexTask, ...]:
         """Return what the index does not show yet, the longest waiting first; each constraint once, newest version."""
         ...

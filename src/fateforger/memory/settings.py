@@ -335,7 +335,6 @@ def get_setting_slot(record: ConstraintRecord) -> Slot | None:
 
 
 def read_routine(record: ConstraintRecord) -> Routine | None:
-    """Return the routine that a record holds, or ``None``."""
     name = "" if record.aspect is None else record.aspect.frame_slot or ""
     if name.partition(":")[0] != Slot.ROUTINE.value:
         return None

@@ -54,7 +54,6 @@ class Reminder:
     """
 
     uid: str
-    name: str
     words: str
     said_on: date
     source: Source
@@ -125,7 +124,6 @@ def build_reminder(item: Applicable) -> Reminder:
     record = item.record
     return Reminder(
         uid=item.uid,
-        name=record.name,
         words=" ".join(record.words.split()),
         said_on=item.context.local_day(item.version.created_at),
         source=record.source,

@@ -148,7 +148,6 @@ class TBPlan(Value):
 
     @cached_property
     def zone(self) -> ZoneInfo:
-        """Time zone of the plan."""
         return zone(self.tz)
 
     @cached_property

@@ -49,9 +49,7 @@ class Owners(Protocol):
     Raises :class:`~fateforger.errors.StoreError`. An owner is erased by :meth:`fateforger.ports.people.People.erase`.
     """
 
-    async def read(self) -> OwnerRecord:
-        """Return the stored record."""
-        ...
+    async def read(self) -> OwnerRecord: ...
 
     async def offer(self, code_hash: str, salt: str, *, tries: int) -> None:
         """Offer the code with that hash for one claim; an earlier code becomes void.
@@ -76,9 +74,7 @@ class PersonLanguage:
 class Languages(Protocol):
     """The language of each person. Each call is one commit. Raises :class:`~fateforger.errors.StoreError`."""
 
-    async def of(self, user_id: str) -> PersonLanguage | None:
-        """Return the language of a person, if it is known."""
-        ...
+    async def of(self, user_id: str) -> PersonLanguage | None: ...
 
     async def keep(self, user_id: str, language: PersonLanguage) -> None:
         """Keep the language of a person; it replaces what was kept before."""

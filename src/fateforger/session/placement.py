@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 
 from pydantic import ValidationError
 
@@ -12,14 +12,29 @@ from fateforger.errors import BadInput, PatchInvalid, PlanInvalid, first_mistake
 from fateforger.planning.patch import Patch, UpdateBlock, apply_op
 from fateforger.planning.plan import ET, Resolved, TBPlan, overlap_sentence, overlaps, resolve
 from fateforger.planning.task_details import follow_ways
-from fateforger.planning.timing import FixedStart, clock_at, find_next_fit, format_clock, is_anchored
-from fateforger.session.day import busy_meetings, day_window
+from fateforger.planning.timing import (
+    Busy,
+    FixedStart,
+    Stretch,
+    busy_stretches,
+    ceil,
+    clock_at,
+    find_next_fit,
+    floor,
+    format_clock,
+    gaps,
+    instant,
+    is_anchored,
+)
+from fateforger.session.day import busy_meetings, day_window, frame_mistake, frame_of
 from fateforger.session.frame import local_time, zone_at, zone_suffix
 from fateforger.session.model import RefineUpdate, Session
 from fateforger.text import gettext as _
 from fateforger.text import join_words, mark_message, quote_title
 
 GONE = mark_message("That block is not in the plan any more.")
+_PAUSE = 10
+"""Minutes between what is there and a new block, where there is room for them."""
 _REMEDY = mark_message("Move one of them first, make one shorter, or let them trade places.")
 
 
@@ -87,6 +102,28 @@ def fixed_start(session: Session, start: datetime, minutes: int) -> FixedStart:
         return FixedStart(start=clock_at(start, session.date, session.tz), duration=timedelta(minutes=minutes))
     except ValidationError as error:
         raise BadInput(first_mistake(error).sentence) from None
+
+
+def find_first_free(session: Session, minutes: int) -> time | None:
+    """Return where so many minutes of the frame are first free and not past, if possible after a pause.
+
+    ``None`` if they are free nowhere.
+    """
+    if frame_mistake(session) is not None:
+        return None
+    start, end = frame_of(session)
+    if session.now is not None:
+        start = max(start.astimezone(UTC), session.now.astimezone(UTC))
+    taken = [Busy(m.start, m.end) for m in busy_meetings(session)]
+    taken += [Busy(b.start, b.end) for b in by_time(session.planning.plan)] if session.planning.plan else []
+    frame = Stretch(ceil(start), floor(end))
+    free = tuple(gaps(frame, busy_stretches(taken)))
+    for pause in (_PAUSE, 0):
+        for gap in free:
+            begin = gap.start if gap.start == frame.start else gap.start + pause
+            if gap.end - begin >= minutes:
+                return local_time(session, instant(begin)).time()
+    return None
 
 
 def push_later_blocks(session: Session, plan: TBPlan, patch: Patch, placed: AbstractSet[str]) -> Patch:

@@ -339,7 +339,6 @@ def blocks_of(part: Part, address: Address, numbers: Iterator[int]) -> list[Bloc
 
 
 def remove_controls(card: Card) -> Card:
-    """Return the card without its controls."""
     parts = (
         replace(part, control=None) if isinstance(part, Prose) else part
         for part in card.parts

@@ -129,7 +129,6 @@ def unpack(kind: type[A], text: str | None) -> A | None:
 
 
 def field_block(name: str, edition: int = 0) -> str:
-    """Return the ``block_id`` of a field."""
     return f"{FIELD_PREFIX}{name}" + (f"{EDITION_MARK}{edition}" if edition else "")
 
 

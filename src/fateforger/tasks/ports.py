@@ -37,9 +37,7 @@ class Tasks(Protocol):
         """Return a person's tasks in the order of their queue; with ``ended`` also those done or stopped."""
         ...
 
-    async def get(self, user_id: str, task_id: str) -> QueuedTask | None:
-        """Return one task of that person."""
-        ...
+    async def get(self, user_id: str, task_id: str) -> QueuedTask | None: ...
 
     async def claim(
         self,
@@ -101,10 +99,6 @@ class Tasks(Protocol):
 
         Only for a caller who knows that no executor of that name is alive.
         """
-        ...
-
-    async def forget(self, user_id: str) -> int:
-        """Delete every task of one person permanently, and return their number."""
         ...
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, time
+from datetime import time
 
 from fateforger.errors import BadInput
 from fateforger.limits import (
@@ -16,12 +16,12 @@ from fateforger.limits import (
 )
 from fateforger.planning.plan import Resolved
 from fateforger.planning.task_details import KINDS, TaskKind
-from fateforger.planning.timing import Busy, Stretch, busy_stretches, ceil, find_zone, floor, gaps, instant
+from fateforger.planning.timing import find_zone
 from fateforger.session.cards import Choice
 from fateforger.session.commands import SessionCommand
 from fateforger.session.commands.day import ChooseDate, SetFrame
 from fateforger.session.commands.plan import AddBlock, EditBlock, RemoveBlock, Replan
-from fateforger.session.day import busy_meetings, frame_mistake, frame_of, frame_span, visible_start
+from fateforger.session.day import frame_span, visible_start
 from fateforger.session.forms import (
     ChoiceField,
     FlagField,
@@ -36,7 +36,7 @@ from fateforger.session.forms import (
 )
 from fateforger.session.frame import frame_in_force, local_time
 from fateforger.session.model import FrameFacts, Session
-from fateforger.session.placement import by_time, resolved_block
+from fateforger.session.placement import find_first_free, resolved_block
 from fateforger.text import format_day
 from fateforger.text import gettext as _
 from fateforger.ui.card_parts import MOST_CHOICES
@@ -127,8 +127,6 @@ def read_frame_form(session: Session, filled: Filled) -> SessionCommand | FormEr
 
 
 USUAL_MINUTES = 30
-PAUSE = 10
-"""Minutes between what is there and a new block."""
 
 
 def build_add_block_form(session: Session, request: FormRequest) -> Form:
@@ -222,28 +220,6 @@ def _clock_of(session: Session, block: Resolved) -> time:
 
 def _format_target(session: Session, block: Resolved) -> str:
     return f"{block.key} {_clock_of(session, block):%H:%M} {block.minutes}"
-
-
-def find_first_free(session: Session, minutes: int = USUAL_MINUTES) -> time | None:
-    """Return where so many minutes of the frame are first free and not past, if possible after a pause.
-
-    ``None`` if they are free nowhere.
-    """
-    if frame_mistake(session) is not None:
-        return None
-    start, end = frame_of(session)
-    if session.now is not None:
-        start = max(start.astimezone(UTC), session.now.astimezone(UTC))
-    taken = [Busy(m.start, m.end) for m in busy_meetings(session)]
-    taken += [Busy(b.start, b.end) for b in by_time(session.planning.plan)] if session.planning.plan else []
-    frame = Stretch(ceil(start), floor(end))
-    free = tuple(gaps(frame, busy_stretches(taken)))
-    for pause in (PAUSE, 0):
-        for gap in free:
-            begin = gap.start if gap.start == frame.start else gap.start + pause
-            if gap.end - begin >= minutes:
-                return local_time(session, instant(begin)).time()
-    return None
 
 
 def _notes_field(value: str) -> TextField:

@@ -46,7 +46,6 @@ def _find_most_days(record: ConstraintRecord) -> int:
 
 
 def build_limit_fields(before: ConstraintRecord | None) -> tuple[Input, ...]:
-    """Return the fields, filled from a record."""
     record = ConstraintRecord(name="-") if before is None else before
     aspect = record.aspect or Aspect()
     return (

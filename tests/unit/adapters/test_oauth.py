@@ -94,7 +94,7 @@ async def test_a_person_connects(app: OAuthApp, google: GoogleEmulator, clock: H
 async def test_the_page_shows_the_accounts_and_what_is_asked_for(app: OAuthApp, google: GoogleEmulator) -> None:
     google.accounts.people.append("second@example.com")
     async with httpx.AsyncClient(trust_env=False) as browser:
-        page = await browser.get(app.begin(account="second@example.com").url)
+        page = await browser.get(f"{app.begin().url}&login_hint=second%40example.com")
     assert page.status_code == 200
     assert all(words in page.text for words in (OWNER, 'value="second@example.com" checked', *SCOPES))
 

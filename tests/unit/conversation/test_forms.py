@@ -14,11 +14,10 @@ from fateforger.planning.task_details import TaskKind
 from fateforger.session.cards import Button, Controls
 from fateforger.session.forms import FormRequest, FormSubmission
 from fateforger.session.frame import local_time
-from fateforger.session.placement import by_time
+from fateforger.session.placement import by_time, find_first_free
 from fateforger.session.rulebook import rules_in_force
 from fateforger.text import speak
 from fateforger.ui.form_values import TaskLine, format_task_line, parse_task_line, split_task_list
-from fateforger.ui.plan_forms import find_first_free
 from fateforger.ui.session_cards import unheard_card
 
 

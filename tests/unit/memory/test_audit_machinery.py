@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
+from datetime import datetime
 from pathlib import Path
 from time import perf_counter
 from types import FrameType
@@ -153,7 +154,7 @@ async def test_l_01_nothing_remembered_outlives_what_it_was_remembered_of(kept: 
     assert await other.constraints.of("U1") == ()
     await same.constraints.write([version_of("b")], cause="elsewhere")
     assert await kept.uids() == ["a", "b"]
-    await same.constraints.forget("U1")
+    await same.people.erase("U1", now=datetime.fromisoformat(NOW))
     assert await kept.uids() == []
     await other.aclose()
     await same.aclose()

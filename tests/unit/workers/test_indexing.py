@@ -69,7 +69,7 @@ async def test_it_follows_what_is_written(constraints: MemoryConstraints, memory
         await until(lambda: len(memory.shown) == 10)
         await remember(constraints, version_of("c1", user="U1", at="2026-05-05T00:00:00+00:00", description="changed"))
         await until(lambda: memory.shown["U1", "c1"].record.description == "changed")
-        await constraints.forget("U2")
+        await constraints.erase("U2")
         await until(lambda: len(memory.shown) == 7)
     assert (await agreed(constraints, memory), await constraints.list_unindexed()) == (True, ())
 

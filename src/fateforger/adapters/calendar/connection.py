@@ -291,7 +291,6 @@ class Connection:
             self._leave.set()
 
     async def close(self) -> None:
-        """Close now."""
         self._leave.set()
         if self._ready.done():
             await asyncio.wait({self._task}, timeout=CLOSE_SECONDS)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-import copy
 import json
-import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from typing import Any, Self
+from typing import Any
 from urllib.parse import quote
 
 import httpx
@@ -18,9 +15,10 @@ from authlib.integrations.httpx_client import AsyncAssertionClient  # type: igno
 from joserfc.errors import JoseError
 from joserfc.jwk import RSAKey
 
-from fateforger.adapters.answers import describe_failure, limit_answers, read_retry_after
+from fateforger.adapters.answers import limit_answers, read_retry_after
 from fateforger.adapters.oauth import (
     CALL_SECONDS,
+    AccountClient,
     OAuthProvider,
     RenewedTokens,
     Tokens,
@@ -28,12 +26,12 @@ from fateforger.adapters.oauth import (
     read_tokens,
     translate_errors,
 )
-from fateforger.calendar.calls import ASKED_OFTEN, OK, Budget, TokenBucket, Unlimited, count_call, find_purpose
+from fateforger.calendar.calls import Budget, TokenBucket
 from fateforger.calendar.directory import Unreadable, build_extras, format_time, read_event
 from fateforger.calendar.event import EventExtras, EventFields, EventImage, Marker, OwnedId
 from fateforger.calendar.refusals import RefusalKind, Refused, Wording
-from fateforger.errors import BadInput, CalendarIncomplete, ConnectionFailed, ConnectionUnreachable
-from fateforger.limits import MAX_CALENDAR_ANSWER_BYTES, MAX_LOGIN_ANSWER_BYTES
+from fateforger.errors import BadInput, CalendarIncomplete
+from fateforger.limits import MAX_LOGIN_ANSWER_BYTES
 from fateforger.ports.clock import Clock
 from fateforger.text import gettext as _
 from fateforger.text import mark_message
@@ -99,7 +97,6 @@ CALLS_AT_ONCE = 6
 limits bursts of writes to one calendar."""
 PAGE_SIZE = 2500
 """The most events that Google puts on a page."""
-_UNAUTHORIZED = 401
 PROJECT = TokenBucket("Google", size=5_000, per_second=80)
 """The requests for all people, below the 10,000 a minute that Google allows a project."""
 
@@ -112,13 +109,15 @@ def build_account_bucket(account: str) -> TokenBucket:
 Json = Mapping[str, Any]
 
 
-class GoogleClient:
+class GoogleClient(AccountClient):
     """The interface for one account.
 
-    Each request is paid from ``budget``; without one nothing is counted. A request whose token is refused is sent once
-    more with another token. A read that fails on its way is repeated
-    once; a write never is, since it may have taken effect.
+    A read that fails on its way is repeated once; a write never is, since it may have taken effect.
     """
+
+    provider = "google"
+    wording = GOOGLE
+    at_once = CALLS_AT_ONCE
 
     def __init__(
         self,
@@ -130,25 +129,9 @@ class GoogleClient:
         call_seconds: float = REQUEST_SECONDS,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
-        self._tokens = tokens
+        super().__init__(tokens, budget=budget, transport=transport, call_seconds=call_seconds)
         self._clock = clock
-        self._budget = budget or Unlimited()
-        self._background = False
         self._url = url.rstrip("/")
-        self._turn = asyncio.Semaphore(CALLS_AT_ONCE)
-        logging.getLogger("httpx").setLevel(logging.WARNING)  # it logs addresses, and they hold ids of calendars
-        self._http = httpx.AsyncClient(timeout=call_seconds, transport=transport)
-        self._call_seconds = call_seconds
-        limit_answers(self._http, MAX_CALENDAR_ANSWER_BYTES)
-
-    def in_background(self) -> Self:
-        """Return the same client for requests that leave most of the budget to others."""
-        other = copy.copy(self)
-        other._background = True  # noqa: SLF001  it is one of its own kind
-        return other
-
-    async def aclose(self) -> None:
-        await self._http.aclose()
 
     async def read(self, path: str, query: Mapping[str, str | int] | None = None) -> Json | Refused:
         """Send a GET, once more if it fails on its way."""
@@ -178,34 +161,11 @@ class GoogleClient:
     ) -> Json | Refused:
         """Send a request; with ``if_match``, only an event with that etag changes."""
         headers = {} if if_match is None else {"If-Match": if_match}
-        refusal = refuse(RefusalKind.UNCLEAR, "")
-        for _attempt in range(2):
-            if wait := await self._budget.spend(find_purpose(method, background=self._background)):
-                return refuse(RefusalKind.LIMITED, _(ASKED_OFTEN), wait)
-            try:
-                token = await self._tokens.get_token()
-                with count_call("google", _name_operation(method, path)) as call:
-                    async with self._turn, asyncio.timeout(self._call_seconds):
-                        response = await self._http.request(
-                            method,
-                            f"{self._url}{path}",
-                            params=query,
-                            json=body,
-                            headers={**headers, "Authorization": f"Bearer {token}"},
-                        )
-                    call.code = OK if response.is_success else str(response.status_code)
-            except ConnectionFailed as error:
-                kind = RefusalKind.TROUBLE if isinstance(error, ConnectionUnreachable) else RefusalKind.LOGIN
-                return refuse(kind, error.message, sentence=error.message)
-            except (httpx.HTTPError, TimeoutError) as error:
-                return refuse(RefusalKind.TROUBLE, describe_failure(error))
-            if response.is_success:
-                return _read_json(response)
-            refusal = self._read_refusal(response)
-            if response.status_code != _UNAUTHORIZED:
-                return refusal
-            self._tokens.report_refused(token)
-        return refusal
+        operation = _name_operation(method, path)
+        response = await self.send(method, f"{self._url}{path}", operation, query=query, body=body, headers=headers)
+        if isinstance(response, Refused):
+            return response
+        return _read_json(response) if response.is_success else self._read_refusal(response)
 
     def _read_refusal(self, response: httpx.Response) -> Refused:
         try:

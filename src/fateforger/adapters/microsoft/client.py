@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
-import copy
-import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
-from typing import Any, Self
-from urllib.parse import quote, urlencode
+from typing import Any
+from urllib.parse import quote
 
 import httpx
 from authlib.integrations.httpx_client import AsyncOAuth2Client  # type: ignore[import-untyped]  # it ships no types
 
-from fateforger.adapters.answers import describe_failure, limit_answers
+from fateforger.adapters.answers import limit_answers
 from fateforger.adapters.oauth import (
     CALL_SECONDS,
+    AccountClient,
     OAuthClient,
     OAuthProvider,
     RenewedTokens,
@@ -26,10 +24,9 @@ from fateforger.adapters.oauth import (
     read_tokens,
     translate_errors,
 )
-from fateforger.calendar.calls import ASKED_OFTEN, OK, Budget, TokenBucket, Unlimited, count_call, find_purpose
+from fateforger.calendar.calls import Budget, TokenBucket
 from fateforger.calendar.refusals import RefusalKind, Refused, Wording
-from fateforger.errors import ConnectionFailed, ConnectionUnreachable
-from fateforger.limits import MAX_CALENDAR_ANSWER_BYTES, MAX_LOGIN_ANSWER_BYTES
+from fateforger.limits import MAX_LOGIN_ANSWER_BYTES
 from fateforger.ports.clock import Clock
 from fateforger.text import gettext as _
 from fateforger.text import mark_message
@@ -66,14 +63,6 @@ class Directory:
             scopes=SCOPES,
             consent_parameters={"prompt": "select_account"},
         )
-
-    def build_admin_consent_url(self, client: OAuthClient, state: str) -> str:
-        """Return the page on which an administrator consents for the whole directory.
-
-        The browser comes back with ``admin_consent=True``, ``tenant`` and ``state``, or with ``error``.
-        """
-        asked = {"client_id": client.client_id, "redirect_uri": client.redirect_uri, "state": state}
-        return f"{self._build_url('v2.0/adminconsent')}?{urlencode({**asked, 'scope': ORGANIZATION_SCOPES[0]})}"
 
     def open_app_tokens(self, client: OAuthClient, clock: Clock) -> TokenSource:
         """Return tokens of this program itself, with which it may use the mailboxes that an administrator allowed."""
@@ -187,7 +176,7 @@ CALLS_AT_ONCE = 4
 """Concurrent requests that Graph allows a program for one mailbox."""
 MOST_PAGES = 200
 """An answer with more pages than this is not read to its end, and counts as none."""
-_UNAUTHORIZED, _NO_CONTENT, _REFUSED = 401, 204, 400
+_NO_CONTENT, _REFUSED = 204, 400
 _PREFERRED = ('IdType="ImmutableId"', 'outlook.timezone="UTC"', 'outlook.body-content-type="text"')
 
 Json = Mapping[str, Any]
@@ -198,12 +187,12 @@ def build_mailbox_bucket(account: str) -> TokenBucket:
     return TokenBucket(f"Microsoft {account}", size=3_600, per_second=10)
 
 
-class GraphClient:
-    """Graph as one program sees one mailbox: at most four requests at once, always with immutable ids.
+class GraphClient(AccountClient):
+    """Graph as one program sees one mailbox: at most four requests at once, always with immutable ids."""
 
-    A token that is refused is renewed once per request. Each request is paid from ``budget``; without one nothing is
-    counted.
-    """
+    provider = "microsoft"
+    wording = MICROSOFT
+    at_once = CALLS_AT_ONCE
 
     def __init__(
         self,
@@ -214,21 +203,8 @@ class GraphClient:
         transport: httpx.AsyncBaseTransport | None = None,
         call_seconds: float = REQUEST_SECONDS,
     ) -> None:
+        super().__init__(tokens, budget=budget, transport=transport, call_seconds=call_seconds)
         self.address = address.rstrip("/")
-        self._budget = budget or Unlimited()
-        self._background = False
-        self._tokens = tokens
-        logging.getLogger("httpx").setLevel(logging.WARNING)  # it logs addresses, and they hold ids of calendars
-        self._http = httpx.AsyncClient(timeout=call_seconds, transport=transport)
-        self._call_seconds = call_seconds
-        limit_answers(self._http, MAX_CALENDAR_ANSWER_BYTES)
-        self._turn = asyncio.Semaphore(CALLS_AT_ONCE)
-
-    def in_background(self) -> Self:
-        """Return the same client for requests that leave most of the budget to others."""
-        other = copy.copy(self)
-        other._background = True  # noqa: SLF001  it is one of its own kind
-        return other
 
     async def request(
         self,
@@ -246,18 +222,9 @@ class GraphClient:
             return refuse(RefusalKind.UNCLEAR, _("its answer leads to another server"))
         preferred = (*_PREFERRED, *(() if page_size is None else (f"odata.maxpagesize={page_size}",)))
         headers = {"Prefer": ", ".join(preferred), **({} if if_match is None else {"If-Match": if_match})}
-        if wait := await self._budget.spend(find_purpose(method, background=self._background)):
-            return refuse(RefusalKind.LIMITED, _(ASKED_OFTEN), wait)
-        async with self._turn:
-            try:
-                answer = await self._send(method, url, headers, query, body)
-                if answer.status_code == _UNAUTHORIZED:
-                    answer = await self._send(method, url, headers, query, body)
-            except (httpx.HTTPError, TimeoutError) as error:
-                return refuse(RefusalKind.TROUBLE, describe_failure(error))
-            except NoToken as problem:
-                return problem.refused
-        return _read_answer(answer)
+        operation = _name_operation(method, url.removeprefix(self.address))
+        answer = await self.send(method, url, operation, query=query, body=body, headers=headers)
+        return answer if isinstance(answer, Refused) else _read_answer(answer)
 
     async def read_pages(
         self, path: str, query: Mapping[str, str] | None = None, *, page_size: int
@@ -274,26 +241,6 @@ class GraphClient:
             path, query = str(page["@odata.nextLink"]), None
         return refuse(RefusalKind.UNCLEAR, _("its answer has no end"))
 
-    async def aclose(self) -> None:
-        await self._http.aclose()
-
-    async def _send(
-        self, method: str, url: str, headers: Mapping[str, str], query: Mapping[str, str] | None, body: Json | None
-    ) -> httpx.Response:
-        try:
-            token = await self._tokens.get_token()
-        except ConnectionFailed as error:
-            raise NoToken(error) from error
-        with count_call("microsoft", _name_operation(method, url.removeprefix(self.address))) as call:
-            async with asyncio.timeout(self._call_seconds):
-                answer = await self._http.request(
-                    method, url, params=query, json=body, headers={**headers, "Authorization": f"Bearer {token}"}
-                )
-            call.code = OK if answer.is_success else str(answer.status_code)
-        if answer.status_code == _UNAUTHORIZED:
-            self._tokens.report_refused(token)
-        return answer
-
 
 def _name_operation(method: str, path: str) -> str:
     """Return the name of an operation; the path itself holds ids."""
@@ -303,17 +250,6 @@ def _name_operation(method: str, path: str) -> str:
     if parts[-1] in {"calendar", "calendars"}:
         return f"{method} calendars"
     return f"{method} {'events' if parts[-1] in {'calendarView', 'delta', 'events'} else 'event'}"
-
-
-class NoToken(Exception):
-    """There is no token to make a request with, so nothing was sent."""
-
-    def __init__(self, error: ConnectionFailed) -> None:
-        super().__init__(error.message)
-        passing = isinstance(error, ConnectionUnreachable)
-        self.refused = refuse(
-            RefusalKind.TROUBLE if passing else RefusalKind.LOGIN, error.message, sentence=error.message
-        )
 
 
 def _read_answer(answer: httpx.Response) -> Json | Refused:

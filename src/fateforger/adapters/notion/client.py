@@ -101,7 +101,6 @@ class NotionPages:
         self._first_pause = first_pause
 
     async def aclose(self) -> None:
-        """Close the connections."""
         await self._client.aclose()
 
     async def find_by_title(self, title: str) -> list[dict[str, Any]]:

@@ -59,7 +59,6 @@ class Model:
         self.message.constraints.add().at_most_one.literals.extend(literals)
 
     def within(self, terms: Sum, least: int | None, most: int | None) -> None:
-        """Bound a sum."""
         linear = self.message.constraints.add().linear
         linear.vars.extend(variable for variable, _ in terms)
         linear.coeffs.extend(factor for _, factor in terms)

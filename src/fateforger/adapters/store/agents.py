@@ -318,9 +318,6 @@ class SqlClients(OnDatabase):
         query = select(AgentClient).order_by(CLIENT.c.name)
         return tuple(map(_to_client, await self._database.read(lambda connection: find_rows(connection, query))))
 
-    async def get(self, name: str) -> Client | None:
-        return await self._database.read(lambda connection: _find_by_name(connection, name))
-
     async def with_key(self, key: str) -> tuple[Client, str] | None:
         query = select(AgentClient).where(AgentClient.key == key)
         rows = await self._database.read(lambda connection: find_rows(connection, query))

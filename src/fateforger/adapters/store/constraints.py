@@ -349,13 +349,6 @@ class SqlConstraints:
 
         return await self._database.read(find)
 
-    async def forget(self, user_id: str) -> int:
-        check_person(user_id)
-        count = await self._database.write_alone(user_id, lambda connection: _forget(connection, user_id))
-        await self._database.scrub()
-        self._after()
-        return count
-
     async def list_unindexed(self, *, limit: int = 100) -> tuple[IndexTask, ...]:
         return await self._database.read(lambda connection: _list_waiting(connection, limit))
 
@@ -428,9 +421,3 @@ def _find_written(connection: Connection, user_id: str, cause: str) -> tuple[Ver
     if damaged:
         raise build_unreadable_error(damaged)
     return tuple(row for row in rows if isinstance(row, Version))
-
-
-def _forget(connection: Connection, user_id: str) -> int:
-    put_all_on_list(connection, user_id)
-    mark_home(connection, user_id)
-    return connection.execute(delete(VERSION).where(VERSION.c.user_id == user_id)).rowcount

@@ -201,16 +201,6 @@ class SqlTasks(OnDatabase):
 
         return await self._write(task.user_id, work)
 
-    async def forget(self, user_id: str) -> int:
-        def work(connection: Connection) -> int:
-            theirs = TASK.c.user_id == user_id
-            connection.execute(delete(BLOCKER).where(BLOCKER.c.task_id.in_(select(TASK.c.id).where(theirs))))
-            return connection.execute(delete(TASK).where(theirs)).rowcount
-
-        count = await self._write(user_id, work)
-        await self._database.scrub()
-        return count
-
     async def _write(self, user_id: str, work: Callable[[Connection], T]) -> T:
         """Change a person's queue, which App Home shows."""
 

@@ -483,8 +483,7 @@ class _MessageReader:
             ),
             tables=(*list_exchanges(self.session), *tables),
         )
-        asked = await ask(self._model, ModelQuestion(prompt, answer, seconds=seconds))
-        return asked.value
+        return await ask(self._model, ModelQuestion(prompt, answer, seconds=seconds))
 
 
 def _to_lines(question: str | None) -> tuple[str, ...]:

@@ -220,29 +220,20 @@ class ModelQuestion(Generic[T]):
     accept: Callable[[T], object] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ModelAnswer(Generic[T]):
-    """Value of the answer, with every exchange that led to it."""
-
-    value: T
-    exchanges: tuple[Completion, ...]
-
-
-async def ask(model: Model, question: ModelQuestion[T]) -> ModelAnswer[T]:
+async def ask(model: Model, question: ModelQuestion[T]) -> T:
     """Ask a model and return its answer as a value.
 
     Raises ``ModelUnusable`` if no try gave a usable answer. Any other ``ModelError`` is raised at once: the adapter has
     already retried transient errors, and asking again would not help.
     """
-    prompt, mistake, exchanges = question.prompt, "", list[Completion]()
+    prompt, mistake = question.prompt, ""
     try:
         async with asyncio.timeout(question.seconds * model.time_factor) as deadline:
             for _try in range(question.tries):
                 left = (deadline.when() or 0) - asyncio.get_running_loop().time()
                 completion = await model.complete(prompt, seconds=left)
-                exchanges.append(completion)
                 try:
-                    return ModelAnswer(_parse_answer(completion.text, question), tuple(exchanges))
+                    return _parse_answer(completion.text, question)
                 except ValueError as error:
                     mistake = str(error)
                 prompt = replace(prompt, history=(*prompt.history, (completion.text[:QUOTED], mistake)))

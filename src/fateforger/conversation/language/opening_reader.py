@@ -83,7 +83,7 @@ async def ask_start(reply: TimeboxingUserReply, session: Session, model: Model, 
     )
     tables = (list_upcoming_days(reply.at, session.tz), *list_open_plans(context))
     prompt = prompt_for("start", Role.DECIDE, StartWords, reply.text, facts=facts, tables=tables)
-    return (await ask(model, ModelQuestion(prompt, StartWords, seconds=DECISION_LIMIT))).value
+    return await ask(model, ModelQuestion(prompt, StartWords, seconds=DECISION_LIMIT))
 
 
 async def _read_outside(

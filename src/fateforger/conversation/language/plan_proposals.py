@@ -260,7 +260,7 @@ async def decompose_goal(spec: TaskSpec, model: Model, *, now: datetime, tz: str
     day = ("day", {"today": local_today(now, tz).isoformat()})
     prompt = prompt_for("decompose", Role.DRAFT, Parts, said, facts=(day, ("limits", {"most_parts": COARSE})))
     question = ModelQuestion(prompt, Parts, seconds=SECONDS, accept=_require_complete)
-    return (await ask(model, question)).value
+    return await ask(model, question)
 
 
 def _require_complete(parts: Parts) -> None:
@@ -337,7 +337,7 @@ class TimeboxPatcher:
             apply_edit(session, command, mend=mend)
 
         question = ModelQuestion(prompt, PatchWords, seconds=PATCH_LIMIT, tries=PATCH_TRIES, accept=fits)
-        value = (await ask(self._model, question)).value
+        value = await ask(self._model, question)
         change = read_plan_change(session, plan, value)
         return PatchResult(change.patch, value.question, change.day)
 
@@ -392,8 +392,8 @@ async def sketch_day(
             told_off = True
             raise BadInput(mistake)
 
-    asked = await ask(model, ModelQuestion(prompt, DraftWords, seconds=seconds, accept=fits))
-    result = build_draft(asked.value)
+    words = await ask(model, ModelQuestion(prompt, DraftWords, seconds=seconds, accept=fits))
+    result = build_draft(words)
     whole = _repair(day, musts, result.plan)
     if whole is None or _find_broken_order(session, order, whole.plan) is not None:
         return Sketch(basis=basis_of(session) or "", trouble=_(NO_USE))

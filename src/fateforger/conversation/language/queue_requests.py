@@ -88,7 +88,7 @@ async def ask_queue(reply: TimeboxingUserReply, session: Session, model: Model, 
     tables = (list_upcoming_days(reply.at, session.tz), *list_queue(context))
     facts = (("day", {**day_facts(session, reply.at), **clock_facts(session, reply.at)}),)
     prompt = prompt_for("queue", Role.GATE, QueueWords, reply.text, facts=facts, tables=tables)
-    return (await ask(model, ModelQuestion(prompt, QueueWords, seconds=GATE_LIMIT))).value
+    return await ask(model, ModelQuestion(prompt, QueueWords, seconds=GATE_LIMIT))
 
 
 def read_request(

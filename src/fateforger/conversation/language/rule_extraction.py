@@ -123,7 +123,7 @@ async def interpret(reply: TimeboxingUserReply, session: Session, model: Model) 
         build_records(interpretation, session)
 
     question = ModelQuestion(prompt, ConstraintInterpretation, seconds=EXTRACT_LIMIT, accept=fits)
-    return (await ask(model, question)).value
+    return await ask(model, question)
 
 
 def build_records(interpretation: ConstraintInterpretation, session: Session) -> tuple[ConstraintRecord, ...]:
@@ -224,7 +224,7 @@ async def compare_statements(newer: Version, earlier: Sequence[Version], model: 
             get_numbered(earlier, number)
 
     question = ModelQuestion(prompt, ComparedWords, seconds=EXTRACT_LIMIT, accept=fits)
-    words = (await ask(model, question)).value
+    words = await ask(model, question)
     contradicted, repeated = set(words.contradicts), set(words.repeats) - set(words.contradicts)
     return Judgment(
         contradicted=tuple(get_numbered(earlier, number) for number in sorted(contradicted)),

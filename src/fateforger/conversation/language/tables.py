@@ -65,7 +65,6 @@ class RuledWork(Value):
 
 
 def list_uses(workflows: Workflows) -> tuple[WorkflowUse, ...]:
-    """Return the workflows that a task can have."""
     found = [workflow for name in workflows.names if (workflow := workflows.get(name)) is not None]
     return tuple(
         WorkflowUse(name=w.name, description=w.description, applies_when=w.applies_when, not_when=w.not_when)
@@ -121,7 +120,6 @@ def _list_zones(session: Session) -> str:
 
 
 def frame_facts(session: Session) -> Row:
-    """Return the frame of the day."""
     frame = frame_in_force(session)
     return {
         "day_start": f"{visible_start(session):%H:%M}",

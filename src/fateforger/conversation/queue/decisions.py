@@ -323,7 +323,6 @@ _TAGGED: Mapping[str, Literal["TBD", "CLARIFY"]] = {"open": "TBD", "ask": "CLARI
 
 
 def build_parts_form(task: QueuedTask) -> Form:
-    """Return the form for the parts of a goal."""
 
     def lines(name: str, label: str, hint: str = "") -> TextField:
         return TextField(
@@ -384,7 +383,6 @@ def read_parts(task: QueuedTask, rules: TaskRules, submission: FormSubmission) -
 
 
 def build_time_form(task: QueuedTask) -> Form:
-    """Return the form that blocks time for a task."""
     minutes = task.spec.work.minutes if isinstance(task.spec.work, Do) else None
     return build_task_form(
         "queue_time",

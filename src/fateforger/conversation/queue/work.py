@@ -26,6 +26,7 @@ from fateforger.session.commands.thread import StartTimeboxing, format_session_i
 from fateforger.session.day import local_today
 from fateforger.session.gate import is_committed
 from fateforger.session.model import Session, SessionStatus, Task
+from fateforger.session.placement import find_first_free
 from fateforger.session.queue_commands import CorrectDuration, ForgetDuration, WriteParts
 from fateforger.session.rulebook import RuleBook, unsaved_session
 from fateforger.session.stages import TimeboxingStage
@@ -50,7 +51,6 @@ from fateforger.tasks.task import (
 from fateforger.tasks.workflows import Workflows
 from fateforger.text import format_day, format_length, join_sentences, mark_message, ngettext
 from fateforger.text import gettext as _
-from fateforger.ui.plan_forms import find_first_free
 from fateforger.values import replace
 from fateforger.workers.people import LanguageService
 from fateforger.workers.turns import build_command_job

@@ -86,11 +86,9 @@ class DayReport:
     items: tuple[DayItem, ...]
 
     def titles(self, state: State) -> tuple[str, ...]:
-        """Return the titles of the tasks in a state."""
         return tuple(item.title for item in self.items if item.state == state)
 
     def count_minutes(self, state: State) -> int:
-        """Return the minutes of the tasks in a state."""
         return sum(item.minutes for item in self.items if item.state == state)
 
 
@@ -163,7 +161,6 @@ class WeekReport:
     kept_moving: tuple[Moved, ...]
 
     def number_of(self, state: State) -> int:
-        """Return the number of tasks in a state."""
         return sum(item.state == state for item in self.tasks)
 
 

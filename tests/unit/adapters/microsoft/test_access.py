@@ -8,7 +8,7 @@ import sys
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 import httpx
 import pytest
@@ -18,7 +18,7 @@ from tests.emulators.microsoft.emulator import ANN, Fault, MicrosoftEmulator
 from tests.fakes.serving import served
 
 from fateforger.adapters.microsoft.calendar import MicrosoftCalendar
-from fateforger.adapters.microsoft.client import SCOPES, Directory, GraphClient
+from fateforger.adapters.microsoft.client import ORGANIZATION_SCOPES, SCOPES, Directory, GraphClient
 from fateforger.adapters.oauth import OAuthApp, OAuthClient, Tokens, TokenSource, open_token_source
 from fateforger.calendar.ports import Create, Done, Unauthorized, Unknown
 from fateforger.errors import CalendarAuthFailed, CalendarNotFound, CalendarUnreachable, ConnectionMisconfigured
@@ -69,8 +69,8 @@ class Microsoft:
     async def connect(self) -> TokenSource:
         """Ann consents, and her tokens are kept."""
         app = OAuthApp(self.directory.build_provider(), CLIENT, self.clock)
-        consent = app.begin(account=ANN)
-        back = await self.visit(consent.url)
+        consent = app.begin()
+        back = await self.visit(f"{consent.url}&login_hint={quote(ANN)}")
         assert back["state"] == consent.state
         return open_token_source(app, Kept(await app.exchange(back["code"], consent.verifier)), self.clock)
 
@@ -148,12 +148,19 @@ async def test_a_sign_in_that_cannot_be_reached_may_work_again(microsoft: Micros
     await calendar.aclose()
 
 
+def build_admin_consent_url(directory: Directory, state: str) -> str:
+    """Return the page on which an administrator consents for the whole directory (docs/microsoft.md)."""
+    asked = {"client_id": CLIENT.client_id, "redirect_uri": CLIENT.redirect_uri, "state": state}
+    query = urlencode({**asked, "scope": ORGANIZATION_SCOPES[0]})
+    return f"{directory.login_url}/{directory.tenant}/v2.0/adminconsent?{query}"
+
+
 async def test_an_administrator_consents_for_everybody(microsoft: Microsoft) -> None:
     """S311: the program then uses the mailboxes of the directory without a person at the browser."""
     tokens = microsoft.directory.open_app_tokens(CLIENT, microsoft.clock)
     with pytest.raises(ConnectionMisconfigured):
         await tokens.get_token()
-    back = await microsoft.visit(microsoft.directory.build_admin_consent_url(CLIENT, "the-state"))
+    back = await microsoft.visit(build_admin_consent_url(microsoft.directory, "the-state"))
     assert (back["admin_consent"], back["tenant"], back["state"]) == ("True", TENANT, "the-state")
     calendar = microsoft.open(tokens, user=ANN)
     assert isinstance(await calendar.write(Create(owned(), fields(), marker())), Done)
@@ -169,7 +176,7 @@ async def test_a_person_who_says_no_gives_no_code(microsoft: Microsoft) -> None:
     app = OAuthApp(microsoft.directory.build_provider(), CLIENT, microsoft.clock)
     back = await microsoft.visit(app.begin().url)
     assert (back["error"], "code" in back) == ("access_denied", False)
-    admin = await microsoft.visit(microsoft.directory.build_admin_consent_url(CLIENT, "x"))
+    admin = await microsoft.visit(build_admin_consent_url(microsoft.directory, "x"))
     assert "admin_consent" not in admin
 
 

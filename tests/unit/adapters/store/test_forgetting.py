@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.contracts.stores import new_file
+from tests.factories.agents import NOW
 from tests.factories.constraints import version_of
 
 from fateforger.adapters.store.store import open_store
@@ -28,7 +29,7 @@ async def test_nothing_of_it_is_left_in_any_file(tmp_path: Path) -> None:
         await store.constraints.write([told], cause=f"c{n}")
     await store.constraints.write([version_of("tea", user="U2", description="tea at four")], cause="tea")
     assert held(path) != []
-    assert await store.constraints.forget("U1") == 40
+    assert await store.people.erase("U1", now=NOW) == {"constraints": 40}
     assert held(path) == []
     assert [version.record.words for version in await store.constraints.of("U2")] == ["tea at four"]
     await store.aclose()
@@ -46,11 +47,11 @@ async def test_while_another_program_reads_it_is_said(tmp_path: Path, caplog: py
     reader.execute("BEGIN")
     assert reader.execute("SELECT count(*) FROM constraint_version").fetchone() == (1,)
     with caplog.at_level(logging.WARNING):
-        assert await store.constraints.forget("U1") == 1
+        assert await store.people.erase("U1", now=NOW) == {"constraints": 1}
     assert [record.message for record in caplog.records] == [
         f"what was deleted stays in the log of “{path}” for now: it is being read"
     ]
     reader.close()
-    await store.constraints.forget("U1")
+    await store.people.scrub()
     assert held(path) == []
     await store.aclose()

@@ -5,10 +5,12 @@ from __future__ import annotations
 from datetime import date
 
 import pytest
+from sqlalchemy import delete
 from tests.factories.tasks import task
 from tests.unit.conversation.person import ANNA, EXECUTOR, House
 from tests.unit.conversation.queue.desk import Desk, labels, words_of
 
+from fateforger.adapters.store.tasks import TASK
 from fateforger.conversation.queue.cards import build_queue_parts
 from fateforger.conversation.queue.service import SAID_FOR
 from fateforger.errors import BadInput
@@ -205,7 +207,7 @@ async def test_another_program_shows_the_same_page_and_result(page: Page, house:
 async def test_what_makes_no_sense_any_more_is_said(page: Page, house: House, anna: Desk) -> None:
     stop = page.chosen("Stop", "Ask Ann")
     first, *_ = await anna.tasks()
-    await house.store.tasks.forget(ANNA)
+    await house.store.database.write(lambda connection: connection.execute(delete(TASK)))
     await house.coordinator.handle(stop)
     assert (await page.look()).startswith("That task is not in your queue any more.\n")
     other = await anna.adds("Other")
