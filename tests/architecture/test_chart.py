@@ -32,7 +32,7 @@ Values = dict[str, Any]
 
 
 def paths(value: Any, before: str = "") -> Iterator[str]:
-    """The path of each value, as templates name it."""
+    """Yield the path of each value, as templates name it."""
     for name, inner in value.items():
         yield f"{before}{name}"
         if isinstance(inner, dict) and inner and name not in {"settings", "resources"}:

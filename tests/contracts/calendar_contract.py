@@ -85,14 +85,14 @@ async def put(calendar: Calendar, event_id: OwnedId | None = None, **given: Any)
 
 
 async def read(calendar: Calendar, event_id: str | None = None) -> EventImage:
-    """The event, which has to be there."""
+    """Return the event, which has to be there."""
     image = await calendar.get(event_id or owned())
     assert image is not None
     return image
 
 
 async def day_of(calendar: Calendar) -> list[str]:
-    """The ids of all events of the day, in the calendar's order."""
+    """Return the ids of all events of the day, in the calendar's order."""
     return [e.id for e in await calendar.window(NINE - 9 * HOUR, NINE + 15 * HOUR)]
 
 

@@ -49,7 +49,7 @@ async def names(jobs: Jobs, seconds: float = 0) -> list[str]:
 
 
 async def begun_waiting(jobs: Jobs) -> asyncio.Future[None]:
-    """A wait that goes on: nothing is to be done, and everybody knows."""
+    """Begin a wait that lasts: there is no job, and every program knows it."""
     waiting = asyncio.ensure_future(jobs.wait("turns", seconds=600))
     for _ in range(10):
         await asyncio.sleep(0)

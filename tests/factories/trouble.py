@@ -47,7 +47,7 @@ CALL_FAULTS: dict[str, Callable[[], Fault]] = {
 
 
 def call_fault(number: int) -> Fault:
-    """One of them, by number."""
+    """Return one of the faults, by number."""
     return list(CALL_FAULTS.values())[number]()
 
 

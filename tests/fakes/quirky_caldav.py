@@ -54,13 +54,13 @@ class Habits:
     elsewhere: str = ""
 
     def refuse(self, method: str, body: bytes) -> int | None:
-        """The status of a refusal, if the request is refused."""
+        """Return the status of a refusal, if the request is refused."""
         if method == "REPORT" and b"prop-filter" in body and "no uid filter" in self.of:
             return 403
         return 403 if method in ("PUT", "DELETE") and "read-only" in self.of else None
 
     def take(self, method: str, body: bytes) -> bytes:
-        """The body of a request as the server understands it."""
+        """Return the body of a request as the server reads it."""
         if method == "REPORT" and "ignores time" in self.of:
             return _TIME_RANGE.sub(b"", body)
         if method != "PUT":
@@ -74,7 +74,7 @@ class Habits:
         return body
 
     def tell(self, method: str, answer: httpx.Response) -> httpx.Response:
-        """The answer as programs get it."""
+        """Return the answer as programs get it."""
         status, body = answer.status_code, answer.content
         headers = {n: v for n, v in answer.headers.items() if n in ("etag", "content-type", "location")}
         if method == "PUT":

@@ -366,7 +366,10 @@ def fewest_switches(day: Day, work: Sequence[Span]) -> int:
 
 
 def judge_slack(day: Day) -> Findings:
-    """The one thing outranks slack, a grid step is no difference, and two hours are too short to keep some of them."""
+    """Yield findings about slack.
+
+    The one thing outranks slack, a grid step is no difference, and two hours are too short to keep some of them.
+    """
     free, spare = len(day.free), len(day.unplanned)
     needed = sum(block.minutes for block in day.blocks if _is_needed(day, block))
     if free > SHORT_DAY and (spare + GRID) * 100 < SLACK * free and needed * 100 <= (100 - SLACK) * free:

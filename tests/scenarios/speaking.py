@@ -54,7 +54,7 @@ class Scripted(Protocol):
 
 @contextmanager
 def speaking(listener: Scripted) -> Iterator[dict[str, str]]:
-    """The server in a thread of its own; gives the settings of a program that uses it."""
+    """Run the server in a thread of its own and yield the settings of a program that uses it."""
     loop, stop = asyncio.new_event_loop(), asyncio.Event()
     ready = threading.Event()
     servers: list[ModelServer] = []

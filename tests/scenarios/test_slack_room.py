@@ -62,7 +62,7 @@ async def robin(workspace: Workspace) -> AsyncIterator[Person]:
 
 
 async def settled(chat: Chat) -> None:
-    """Until no job and no message waits."""
+    """Wait until no job and no message waits."""
 
     async def nothing_waits() -> bool:
         backlog = await measure_backlog(chat.store.database, datetime.now(UTC))

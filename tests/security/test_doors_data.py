@@ -26,7 +26,7 @@ def mode(path: Path) -> int:
 
 
 def refused(folder: Path) -> str:
-    """The program's message about a directory that it must not touch."""
+    """Return the program's message about a directory that it must not touch."""
     before = mode(folder)
     said, document, _ = through_the_door("doctor", "--data-dir", str(folder))
     assert (said, mode(folder)) == (3, before), document
