@@ -335,7 +335,7 @@ def test_what_is_missing_is_said(doors: Doors) -> None:
 
 
 def history() -> list[Any]:
-    """Two people, each event, an instant twice, a line end inside a text."""
+    """Return a history with two people, each kind of event, an instant twice, and a line end inside a text."""
     return [
         line_of("gym", description="gym on\u2028Tuesdays 🏋", days_of_week=["TU"]),
         line_of("bed", at=LATE, necessity="must", session="D1:7"),

@@ -33,7 +33,7 @@ TOLD = "You told me: “Nothing before eleven”"
 
 
 async def times(anna: Person) -> dict[str, str]:
-    """The plan: title to local times."""
+    """Return the plan's local times by title."""
     plan = (await anna.session()).planning.plan
     assert plan is not None
     return {b.event.name: f"{b.start:%H:%M}-{b.end:%H:%M}" for b in resolve(plan)}
@@ -48,7 +48,7 @@ async def told(anna: Person, **values: Any) -> None:
 
 
 async def look(anna: Person) -> None:
-    """The calendar is looked at again in the background, as the watcher asks for it."""
+    """Read the calendar again in the background, as the watcher does."""
     await anna.door.handle(RefreshCalendar(command_id=anna._id(), session_id=anna.session_id))
     await anna.read()
 
@@ -356,7 +356,7 @@ REPORT = inputs(add=[new("Report", 90)])
 
 
 def talking() -> ScriptedModel:
-    """Takes up the report and goes on where the message says so; goes on for anything else."""
+    """Return a model that takes up the report and goes on where the message says so, or else only goes on."""
 
     def say(prompt: Prompt) -> Line:
         if prompt.name.startswith("decide"):
@@ -387,7 +387,7 @@ async def spoken(path: Path, extractor: ScriptedModel, *, extract_seconds: float
 
 
 async def with_lanes(house: House, doing: Coroutine[Any, Any, object]) -> None:
-    """Something that is done while the background works."""
+    """Do something while the background works."""
     async with house.working():
         task = asyncio.create_task(doing)
 

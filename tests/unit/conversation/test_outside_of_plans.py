@@ -50,7 +50,7 @@ async def record_of(talk: Talker, uid: str) -> ConstraintRecord:
 
 
 def quiet(what: str, **said: object) -> Said:
-    """A wish about the rule of quiet mornings, whichever row of the prompt it is in."""
+    """Return a wish about the rule of quiet mornings, in any row of the prompt."""
     return about("Quiet mornings", lambda number: wish(what, number, **said))
 
 

@@ -31,7 +31,7 @@ DAY: dict[str, Any] = {
 
 
 def plan(*blocks: str) -> TBPlan:
-    """``a 09:00 60``"""
+    """Return a plan from lines such as ``a 09:00 60``."""
     events = []
     for block in blocks:
         key, start, minutes = block.split()

@@ -16,7 +16,7 @@ TZ = "Europe/Amsterdam"
 
 
 def plan(*blocks: tuple[str, str, str, str]) -> tuple[Resolved, ...]:
-    """Blocks as (title, type, start, end); the title is the key."""
+    """Return blocks from (title, type, start, end); the title is the key."""
     events = [
         {"n": title, "t": kind, "p": {"a": "fw", "st": start, "et": end}, "key": title}
         for title, kind, start, end in blocks

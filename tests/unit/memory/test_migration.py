@@ -20,7 +20,7 @@ NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
 
 def row(uid: str, **fields: Any) -> StoredRow:
-    """A row of Alex's, locked and for always."""
+    """Return a row of Alex, locked and for always."""
     about: dict[str, Any] = {
         name: fields.pop(name) for name in ("owner", "trouble", "extras", "rationale", "where") if name in fields
     }
@@ -45,7 +45,7 @@ def outcomes(told: Migration) -> dict[str, str]:
 
 
 def stored(versions: Sequence[Version], known: Sequence[Version] = ()) -> tuple[Version, ...]:
-    """As a store gives them back."""
+    """Return versions as a store gives them back."""
     first = len(known) + 1
     return (*known, *(version.model_copy(update={"seq": first + n}) for n, version in enumerate(versions)))
 

@@ -111,7 +111,7 @@ DEEDS = st.one_of(
 
 
 def laid(blocks: list[tuple[int, int, ET]]) -> list[TBEvent]:
-    """Those that overlap none before them."""
+    """Return the blocks that overlap none before them."""
     kept: list[tuple[int, int, ET]] = []
     for start, length, kind in blocks:
         if all(start + length <= s or s + n <= start for s, n, _ in kept):

@@ -77,7 +77,7 @@ class Table:
         return response.status, response.body
 
     async def recorded(self, lane: str = TURN.name) -> list[Json]:
-        """The payloads of all jobs, in order."""
+        """Return the payloads of all jobs, in order."""
         query = f"SELECT payload FROM job WHERE lane = '{lane}' ORDER BY seq"
         rows = await self.store.database.read(lambda c: c.exec_driver_sql(query).all())
         return [json.loads(row[0]) for row in rows]
@@ -323,7 +323,7 @@ async def test_a_late_message_does_nothing_to_a_plan_that_has_moved_on(
 
 
 def changed(kind: str, /, before: Json | None = None, **after: Any) -> Json:
-    """The event that Slack sends of a message that a person changed, or deleted."""
+    """Return Slack's event for a message that a person changed or deleted."""
     earlier = said("9.0", **(before or {}))["event"]
     edited = {"message": earlier | {"edited": {"user": earlier["user"], "ts": "10.0"}} | after}
     where = {name: value for name, value in earlier.items() if name in {"channel", "channel_type"}}

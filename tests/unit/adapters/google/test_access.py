@@ -39,7 +39,7 @@ def secret() -> RSAKey:
 
 @pytest_asyncio.fixture
 async def account(google: GoogleEmulator, secret: RSAKey) -> AsyncIterator[ServiceAccount]:
-    """Authorized by the administrator of example.com."""
+    """Yield a service account that the administrator of example.com has authorized."""
     google.accounts.robots.append(Robot(ROBOT, secret, "example.com", SCOPES))
     async with served(google.app()) as base:
         content = {

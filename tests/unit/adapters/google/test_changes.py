@@ -151,7 +151,7 @@ class Pushed:
     answers: list[int] = field(default_factory=list)
 
     def listen(self, user_id: str = "U1", address: str = "") -> GoogleCalendar:
-        """The background reads of a program that just started."""
+        """Return the background reads of a program that just started."""
         api = GoogleChannels(self.calendar.client, address or self.address)
         signals = PushSignals(api, self.store.channels, user_id, self.clock)
         told = GoogleCalendar(

@@ -67,7 +67,7 @@ class Microsoft:
         return {name: values[0] for name, values in query.items()}
 
     async def connect(self) -> TokenSource:
-        """Ann consents, and her tokens are kept."""
+        """Let Ann consent, and keep her tokens."""
         app = OAuthApp(self.directory.build_provider(), CLIENT, self.clock)
         consent = app.begin(account=ANN)
         back = await self.visit(consent.url)

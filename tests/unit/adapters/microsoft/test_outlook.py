@@ -32,7 +32,7 @@ def calendar(emulator: MicrosoftEmulator) -> MicrosoftCalendar:
 
 
 async def show(calendar: MicrosoftCalendar, mailbox: Mailbox, **values: Any) -> EventImage:
-    """An event of the person's own, as the port shows it."""
+    """Return an event of the person's own, as the port shows it."""
     mailbox.user_create("Dentist", NINE, NINE + HOUR, event_id=FOREIGN, **values)
     return await read(calendar, FOREIGN)
 

@@ -69,7 +69,7 @@ async def work(log: str, store: Store, task: QueuedTask, me: str, dice: Random) 
 
 
 def forked(where: str, log: str, me: str, seed: int) -> int:
-    """Another process that pulls."""
+    """Start another process that pulls, and return its id."""
     pid = os.fork()
     if pid:
         return pid

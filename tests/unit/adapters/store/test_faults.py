@@ -144,7 +144,7 @@ async def test_a_locked_database_is_said_to_be_locked(store: Store, path: Path) 
 
 
 def damage(path: Path) -> None:
-    """Spoil the pages of the jobs, and nothing that opening reads."""
+    """Damage the pages of the jobs, and none that opening reads."""
     with sqlite3.connect(path) as connection:
         roots = connection.execute("SELECT rootpage FROM sqlite_master WHERE tbl_name = 'job'").fetchall()
     connection.close()

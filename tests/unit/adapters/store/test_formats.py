@@ -125,7 +125,7 @@ def rows() -> Mapping[str, Mapping[str, Any]]:
 
 @pytest.fixture
 def earlier(tmp_path: Path) -> Path:
-    """A database of the seventh migration, in which a transaction is under way."""
+    """Return a database of the seventh migration, with an open transaction."""
     path = tmp_path / "state.db"
     engine = make_engine(parse_database_url(path))
     with engine.begin() as connection:

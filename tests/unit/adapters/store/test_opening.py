@@ -48,7 +48,7 @@ def refusal(where: str | Path) -> str:
 
 
 def migrated_file(folder: Path, revision: str = "head") -> Path:
-    """A database file whose tables were made by migrations alone."""
+    """Return a database file whose tables were made by migrations alone."""
     path = folder / "state.db"
     engine = make_engine(parse_database_url(path))
     with engine.begin() as connection:

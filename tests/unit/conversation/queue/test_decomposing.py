@@ -39,7 +39,7 @@ STEPS = [
 
 @pytest.fixture
 async def desk(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Desk]:
-    """With a model that says the line that the test gives."""
+    """Yield a desk with a model that says the line that the test gives."""
     line: Line = request.param
     house = await open_house_at(tmp_path, model=ScriptedModel(line, line))
     yield Desk(house)

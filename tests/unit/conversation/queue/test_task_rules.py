@@ -126,7 +126,7 @@ async def test_a_wrong_note_is_taken_back(anna: Desk) -> None:
 
 @pytest.fixture
 async def looking(tmp_path: Path) -> AsyncIterator[House]:
-    """A program that may run tests, and has a workflow of the person's own."""
+    """Yield a program that may run tests, and has a workflow of the person's own."""
     house = await open_house_at(tmp_path)
     house.facts = TableFacts(files=True, test=True, tests=True)
     house.workflows = read_own({"ship": SHIP})
