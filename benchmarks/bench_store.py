@@ -117,7 +117,7 @@ class Peer:
 
 
 async def measure(call: Callable[[int], Awaitable[None]], peer: Callable[[int], Awaitable[None]]) -> list[list[float]]:
-    """Milliseconds of each call, ours and the peer's."""
+    """Return the milliseconds of each call, ours and the peer's."""
     times: list[list[float]] = [[], []]
     for n in range(ROUNDS):
         for measured, which in zip(times, (call, peer), strict=True):
@@ -128,7 +128,7 @@ async def measure(call: Callable[[int], Awaitable[None]], peer: Callable[[int], 
 
 
 async def measure_opening(folder: Path) -> list[list[float]]:
-    """Milliseconds to open an up-to-date database, ours and a plain connection that reads one row."""
+    """Return the milliseconds to open an up-to-date database, ours and a plain connection that reads one row."""
 
     async def ours(n: int) -> None:  # noqa: ARG001  always the same file
         open_store(folder / "ours.db").database.engine.dispose()
