@@ -146,7 +146,7 @@ class Measured(Person):
 
 
 class Day:
-    """A person in front of a house, who can do the same again and again."""
+    """A person who uses a program and can repeat the same actions."""
 
     def __init__(self, house: House, model: ScriptedModel) -> None:
         self.model = model

@@ -107,7 +107,7 @@ def test_everything_that_is_installed_is_pinned_by_hash() -> None:
 
 @pytest.mark.parametrize("service", SERVICES)
 def test_every_variable_that_is_set_is_known(service: str) -> None:
-    """A misspelt variable would be ignored without a word."""
+    """A misspelt variable would be ignored silently."""
     given = set(SERVICES[service].get("environment", {}))
     if service in DOCKERFILES:
         words = [w for i in instructions(DOCKERFILES[service], "ENV") for w in shlex.split(i)]

@@ -178,7 +178,7 @@ def _of_ours(call: ast.Call) -> bool:
 
 
 def _is_text(node: ast.expr, texts: frozenset[str]) -> bool:
-    """Check whether an expression is somebody's text, or a piece of one."""
+    """Check whether an expression is a person's text, or a piece of one."""
     match node:
         case ast.Name(id=name):
             return name in texts

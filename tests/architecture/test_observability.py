@@ -55,7 +55,7 @@ def mistakes(query: str) -> set[str]:
 
 @pytest.mark.parametrize(("owner", "query"), list(queries()))
 def test_a_query_asks_for_figures_and_labels_that_exist(owner: str, query: str) -> None:
-    """S362: a figure that is renamed, or a label that is left out, would leave a panel empty without a word."""
+    """S362: a renamed figure, or a label that is left out, would silently leave a panel empty."""
     assert mistakes(query) == set(), owner
     assert all(query.count(left) == query.count(right) for left, right in ("()", "[]", "{}")), owner
 

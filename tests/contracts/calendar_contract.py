@@ -134,7 +134,7 @@ class CalendarContract:
         assert await read(calendar) == created
 
     async def test_an_event_is_created_with_all_that_a_person_can_add(self, calendar: Calendar) -> None:
-        """K12: and it is shown so wherever it is read; an update leaves it alone."""
+        """K12: every read shows it; an update leaves it alone."""
         outcome = await calendar.write(Create(owned(), fields(), marker(), EXTRAS))
         assert isinstance(outcome, Done)
         assert outcome.image is not None

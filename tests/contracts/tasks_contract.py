@@ -193,7 +193,7 @@ class TasksContract:
         assert await tasks.get("U1", "ff-222222") is None
 
     async def test_a_named_task_is_claimed(self, tasks: Tasks, other: Tasks) -> None:
-        """S158: out of turn, but not while it is blocked, paused, or somebody else has it."""
+        """S158: it may be out of turn, but not blocked, paused, or claimed by another executor."""
         first, second = await put(tasks, "first", "second")
         (third,) = await tasks.add("U1", [new_task("third", after=(first.id,))], cause="m", now=NOON)
         assert await take(other, of=second.id) == "second"

@@ -192,7 +192,7 @@ OF_ONE_TASK = {
     f"tasks {name}"
     for name in ("done", "move", "note", "pause", "priority", "rename", "resume", "retry", "show", "stop")
 }
-"""Commands about one task of a person: they refuse a task of somebody else."""
+"""Commands about one task of a person: they refuse another person's task."""
 
 ELSEWHERE = {
     "calendars connect": "tests/scenarios/test_own_calendars.py",

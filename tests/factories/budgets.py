@@ -20,7 +20,7 @@ MINUTE = 60.0
 
 @dataclass
 class Seconds:
-    """Time that passes when somebody sleeps."""
+    """A time that passes only in sleeps."""
 
     passed: float = 0.0
     slept: list[float] = field(default_factory=list)

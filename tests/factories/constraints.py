@@ -1,4 +1,4 @@
-"""Constraints for tests: one line as an export writes it, and whole histories drawn by lot."""
+"""Constraints for tests: one line as an export writes it, and whole random histories."""
 
 from __future__ import annotations
 

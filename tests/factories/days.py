@@ -70,7 +70,7 @@ def snapshot_of(*events: EventImage, day: date = DAY, tz: str = TZ, **fetched: E
 
 @dataclass
 class Time:
-    """A clock that moves when somebody sleeps, and only then."""
+    """A clock that moves only in sleeps."""
 
     instant: datetime = NOON
     slept: list[float] = field(default_factory=list)

@@ -68,7 +68,7 @@ def mutated(right: Answer, count: int, seed: int) -> Iterator[tuple[str, str]]:
 
 
 def _spoil(answer: Answer, dice: random.Random) -> None:
-    """Change one value somewhere in the answer."""
+    """Change one value anywhere in the answer."""
     here: Any = answer
     while True:
         keys = list(here) if isinstance(here, dict) else list(range(len(here)))

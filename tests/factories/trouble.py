@@ -32,7 +32,7 @@ SIDES: tuple[Side, Side] = ("before", "after")
 
 
 class Died(BaseException):
-    """The process is gone. Nothing of it may act any more."""
+    """The process is gone. No part of it may act any more."""
 
 
 CALL_FAULTS: dict[str, Callable[[], Fault]] = {

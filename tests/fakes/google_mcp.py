@@ -66,7 +66,7 @@ class Waits:
 
 @dataclass(frozen=True)
 class Does:
-    """Somebody else does something right before or right after the call takes effect."""
+    """A change by another client right before or right after the call takes effect."""
 
     hook: Callable[[], object]
 

@@ -26,7 +26,7 @@ Habit = Literal[
     "uid is 400",  # Nextcloud before it answered no-uid-conflict: a UID that is there already is a bad request
     "only well-known",  # Nextcloud, Fastmail: nothing but a web page at the root
     "other host",  # iCloud: the calendars are at another host of the same domain
-    "read-only",  # somebody else's calendar
+    "read-only",  # another person's calendar
     "ignores time",  # servers that answer every query with the whole calendar
     "bin",  # Nextcloud: deleted calendars are listed
     "moved",  # a calendar that was renamed on a server that remembers where it was: /me/old/

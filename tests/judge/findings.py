@@ -23,7 +23,7 @@ LUNCH_NEAR = 45
 SITTING = 45
 """A gap shorter than this is for shallow work."""
 ENOUGH_DEEP = 180
-"""After so many minutes of deep work, shallow work may come before the rest of it."""
+"""Minutes of deep work after which shallow work may come before the rest of it."""
 SPARE_SWITCHES = 2
 """Two batches of shallow work, before lunch and at the end, are a good day too."""
 SLACK = 15

@@ -25,7 +25,7 @@ from fateforger.planning.wire import read_plan
 DAYS = int(os.environ.get("DRAFTING_DAYS", "2000"))
 """Number of days to draw; more with DRAFTING_DAYS=20000."""
 CONFLICTS = DAYS // 16
-"""On so many days each conflict is looked at from all sides."""
+"""Number of days on which each conflict is checked from all sides."""
 SHARES = 4
 """The first share is looked at with every change."""
 share_of_days = pytest.mark.parametrize(

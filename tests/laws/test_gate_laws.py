@@ -158,7 +158,7 @@ class Doors:
                 (self.folder / "workflows" / f"{name}.yaml").write_text(case.text(name))
                 return Shell(case, random, so, folder=self.folder, name=name)
             case _:
-                self.agents.clock.at += timedelta(minutes=2)  # an agent may make so many calls a minute
+                self.agents.clock.at += timedelta(minutes=2)  # an agent may make this many calls a minute
                 desk = Desk(self.house)
                 return Agent(case, random, so, desk, self.listener, name, agents=self.agents)
 

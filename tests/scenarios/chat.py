@@ -222,7 +222,7 @@ async def chat_at(
 
 @dataclass
 class Person:
-    """Somebody at the page of a workspace."""
+    """A person at the page of a workspace."""
 
     workspace: Workspace
     user: str = "U0000ALEX"
@@ -259,7 +259,7 @@ class Person:
         return stack[-1] if stack else None
 
     async def sees(self, ts: str, text: str) -> Json:
-        """Return the message of a thread that has a text somewhere, as soon as there is one."""
+        """Return the first message of a thread that contains a text."""
 
         async def look() -> Json | None:
             return next((m for m in await self.thread(ts) if text in str(m)), None)

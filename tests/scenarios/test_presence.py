@@ -287,7 +287,7 @@ async def test_steps_without_an_answer_are_removed(chat: Chat, alex: Person) -> 
 
 
 async def test_an_answer_that_slack_is_slow_to_take_is_one_answer(chat: Chat, alex: Person) -> None:
-    """S273: what became of a call that failed is looked up in Slack, so nothing is there twice."""
+    """S273: the outcome of a failed call is looked up in Slack, so nothing is there twice."""
     ts, held = await begun_by_words(alex, chat)
     chat.door.tell(Progress(doing=Activity.READING))
     await streaming(alex, ts, ("Reading your message…", "in_progress"))
@@ -345,7 +345,7 @@ async def test_the_answer_stays_below_what_was_said_meanwhile(chat: Chat, alex: 
     assert "Reading your message" not in str(await alex.thread(ts))
 
 
-# --- the card under which it is said
+# --- the card under the message
 
 
 async def end_of_turns(chat: Chat, alex: Person, ts: str) -> None:

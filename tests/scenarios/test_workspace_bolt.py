@@ -540,7 +540,7 @@ async def test_a_lost_socket_is_replaced_and_nothing_is_lost(tmp_path: Path) -> 
         hub, connected = served.workspace.hub, list[bool]()
         hub.on_connections_changed.append(lambda: connected.append(hub.connected))
         served.workspace.drop_sockets()
-        await until(lambda: False in connected)  # the app may be back before anybody looks
+        await until(lambda: False in connected)  # the app may be back before the first look
         await served.say("while you were away")
         assert await bot.after(1) == ["while you were away"]
         served.workspace.hub.disconnect("refresh_requested")

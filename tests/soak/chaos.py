@@ -66,7 +66,7 @@ WORDS = "Please go on"
 
 @dataclass
 class Human:
-    """Somebody at Slack with a calendar. ``mark`` is in everything that they write on a day, and in nothing else."""
+    """A person in Slack with a calendar. ``mark`` is in all their texts of one day, and in no others."""
 
     person: Person
     calendar: CalDav
@@ -237,7 +237,7 @@ class Chaos:
         self.rng = Random(f"chaos {self.seed}")
 
     def live(self, days: int) -> None:
-        """Live so many days, or until the first breach."""
+        """Live that many days, or until the first breach."""
         for self.day in range(days):
             self._begin_day()
             for number in range(ROUNDS):
@@ -263,7 +263,7 @@ class Chaos:
             human.begin_day(self.day, self.morning)
 
     def _start(self, program: Connected, minutes: int) -> None:
-        """Start a program whose clock is so many minutes off; kill it first if it still runs."""
+        """Start a program whose clock is that many minutes off; kill it first if it still runs."""
         if program.process is not None:
             program.kill()
         program.environment["FATEFORGER_NOW"] = (self.morning + timedelta(minutes=minutes)).isoformat()

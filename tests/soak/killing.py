@@ -77,7 +77,7 @@ class Victim:
             step(self.person)
 
     def kill_once(self, kills: Kills) -> None:
-        """Press the button, kill somewhere on the way, start again, and look at everything."""
+        """Press the button, kill the program meanwhile, start it again, and check everything."""
         accepted = self._press_and_kill()
         where, is_open = self._hit(accepted)
         kills.hits[where] += 1

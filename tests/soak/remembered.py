@@ -206,7 +206,7 @@ class Life:
         meant = Meant(about, self.random.randint(*HOURS[about]), first=self.day, last=self.day)
         self._tell(meant, scope="session")
 
-    # --- how it is told ---
+    # --- the person's statements ---
 
     def _tell(self, meant: Meant, scope: str | None = None) -> None:
         self.counted += 1

@@ -31,12 +31,12 @@ MUCH_LATER = 90.0
 
 
 class Died(BaseException):
-    """The process is gone. Nothing of it may act any more."""
+    """The process is gone. No part of it may act any more."""
 
 
 @dataclass
 class Clock:
-    """Moves when somebody sleeps or a call travels; others get their turn meanwhile."""
+    """A clock that moves in sleeps and while a call travels; other tasks get their turn meanwhile."""
 
     instant: datetime
     tick: Callable[[], None] = lambda: None

@@ -202,7 +202,7 @@ def to_resource(image: EventImage) -> Json:
 
 
 def _to_item(image: EventImage) -> Json:
-    """In a list, Google promises nothing of a deleted event but its id."""
+    """Return an event of a list. For a deleted event, Google promises only its id."""
     whole = to_resource(image)
     names = ("kind", "etag", "id", "status", "recurringEventId", "originalStartTime") if image.gone else tuple(whole)
     return {name: whole[name] for name in names if name in whole}

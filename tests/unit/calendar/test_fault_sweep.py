@@ -37,7 +37,7 @@ Trouble = tuple[str, int, str]
 
 DEADLY = ("answer lost", "dies after")
 FEWEST = 70
-"""So many places for a fault a submit, an undo and a redo of this day have at least."""
+"""Least number of places for a fault in a submit, an undo and a redo of this day."""
 
 
 @dataclass

@@ -27,7 +27,7 @@ THREE = plan_of(block("a", "08:00"), block("c", "12:00"), block("d", "13:00"))
 OTHER = plan_of(block("a", "08:00"), block("e", "20:00"))
 Place = tuple[Literal["commit", "call"], int, Side]
 FEWEST = 30
-"""So many places to die at has each of these commands at least."""
+"""Least number of places to die at in each of these commands."""
 
 
 class Terminal:

@@ -1,4 +1,4 @@
-"""A house on a fresh database, and a person in front of it."""
+"""A program on a fresh database, and a person who uses it."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ QUIET = {"name": "No calls before ten", "necessity": "must", "scope": "profile"}
 
 @dataclass
 class Town:
-    """A house with an agent before its door."""
+    """A program with an agent as its client."""
 
     house: House
     anna: Person

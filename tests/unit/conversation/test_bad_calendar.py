@@ -46,7 +46,7 @@ ALWAYS = 10_000
 
 @dataclass
 class GoogleHouse(House):
-    """A house whose calendar is behind a server. Its clock moves when the engine waits."""
+    """A program whose calendar is behind a server. Its clock moves when the engine waits."""
 
     real: McpCalendar | None = None
 

@@ -191,7 +191,7 @@ async def test_whatever_a_model_answers(case: Case, name: str, text: str) -> Non
 
 
 async def test_some_of_them_are_understood() -> None:
-    """Otherwise nothing would be proved of changes: what is legal in the person's own plan is done."""
+    """A legal change of the person's own plan is made; without this, the other tests would prove nothing."""
     done = [case.name for case in CASES if (await answered(case, json.dumps(case.right)))[0] is not None]
     assert done == ["date", "frame", "tasks", "draft", "patch", "correction"]
 

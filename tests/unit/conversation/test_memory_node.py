@@ -348,7 +348,7 @@ def test_what_was_understood_counts() -> None:
 
 
 def test_what_the_message_wrote_itself_is_not_written_twice() -> None:
-    """S6: the command of the same message named it otherwise."""
+    """S6: the command of the same message gave it another name."""
     out = do(session(), "remember_constraint", record=bed("23:00"))
     store = MemoryReading(versions=landed(out))
     renamed = uttered("23:00").model_copy(update={"name": "Sleep early"})

@@ -457,7 +457,7 @@ async def test_a_rule_that_is_read_late_still_changes_the_plan(tmp_path: Path, s
 
 
 async def test_a_message_that_says_no_rule_is_not_held_up(tmp_path: Path) -> None:
-    """S4: as soon as it is read, the draft goes out, without a word about it."""
+    """S4: as soon as the message is read, the draft is shown, without a note about the reading."""
     house, anna = await spoken(tmp_path, reading(), extract_seconds=60)
     await with_lanes(house, anna.says("the report. Go on."))
     assert (await anna.session()).stage is Stage.SKELETON
@@ -494,7 +494,7 @@ async def test_messages_are_read_at_the_same_time(house: House) -> None:
 
 
 async def test_one_stuck_message_holds_up_no_other(tmp_path: Path) -> None:
-    """S1, S2: the later message's rule counts at once; the earlier one lands with its own time and gives way to it."""
+    """S1, S2: the later message's rule counts at once; the earlier one keeps its own time and is replaced by it."""
     stuck = Stuck("tired", tired=found(bed("22:00")), party=found(bed("23:00")))
     house, anna = await spoken(tmp_path, stuck, extract_seconds=0)
 

@@ -244,7 +244,7 @@ async def test_s101_a_request_to_start_is_not_read_for_rules(talk: Begin) -> Non
 
 
 async def test_a_first_message_is_heard_whole(talk: Begin) -> None:
-    """S263: its times, its tasks, its rule, and what it wants besides."""
+    """S263: this covers its times, its tasks, its rule, and its other wishes."""
     gym = new("Gym", 60, details={"kind": "habit", "at": "07:00"})
     first = opening(
         date="2026-03-03",

@@ -135,7 +135,7 @@ FIRST: Mapping[str, tuple[str, Any, Answer]] = {
 }
 """Controls of a plan that has not begun; the message that begins it says the same."""
 FIRST_BESIDES = {"commit_date": "proceed", "proceed": "proceed"}
-"""Those that a first message wants besides its day, as an intent."""
+"""Wishes of a first message apart from its day, as an intent."""
 NO_PLAN_YET = {
     "back", "redo", "cancel", "undo_last_update", "undo_sync", "retry", "leave_as_is", "proposal.apply", "proposal.deny",
     "task.resize", "task.more_time", "task.keep_time", "task.remove", "task.take_back", "task.bring", "task.undo_catch_up",

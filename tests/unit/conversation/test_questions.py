@@ -227,7 +227,7 @@ async def test_an_answer_taken_back_in_the_history_is_asked_again(house: House, 
 
 
 async def test_a_preview_names_the_question(held: House, ben: Person) -> None:
-    """S212: nothing of it would be written."""
+    """S212: none of it would be written."""
     await ask_about_mail(held, ben)
     await ben.press("Preview")
     assert MOVED in ben.beside("preview")

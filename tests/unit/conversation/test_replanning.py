@@ -1,4 +1,4 @@
-"""A day that goes otherwise: its rest is planned again, as one change that one Undo takes back everywhere."""
+"""A day that does not go as planned: its rest is planned again, as one change that one Undo takes back everywhere."""
 
 from __future__ import annotations
 

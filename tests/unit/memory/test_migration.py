@@ -178,7 +178,7 @@ def test_a_row_with_a_secret_stays_where_it_is(held: dict[str, Any]) -> None:
 
 
 def test_what_is_here_already_does_not_wait() -> None:
-    """A row that goes bad later changes nothing of what was moved."""
+    """A row that breaks later does not change the moved rules."""
     known = stored(move([row("b", supersedes=["a"]), row("a")]).versions)
     told = move([row("b", supersedes=["a"], trouble="Broken."), row("a")], known)
     assert outcomes(told) == {"b": "bad", "a": "same"}

@@ -1,4 +1,4 @@
-"""A change that does not fit is mended by few moves of other blocks, or not made; one that fits stays as it is."""
+"""A change that does not fit moves a few other blocks, or is not made; one that fits stays as it is."""
 
 from __future__ import annotations
 

@@ -283,7 +283,7 @@ async def test_words_of_anybody_in_a_thread_are_noted_as_the_newest(table: Table
 
 
 async def test_first_words_in_a_thread_are_noted_as_the_newest(table: Table) -> None:
-    """S345: whichever program answers them."""
+    """S345: any program may answer them."""
     await table.answer(said("77.5", thread_ts="77.0", channel_type="im"))
     await table.store.messages.observe("D1", "77.0", "77.0")
     assert await table.store.messages.count_after("D1", "77.0", "77.0") == 1
@@ -492,7 +492,7 @@ async def test_what_comes_with_a_message_is_said_not_to_be_read(
 
 @pytest.mark.parametrize("place", [{}, {"thread_ts": None}], ids=["a plan", "first words"])
 async def test_of_a_long_message_it_is_said_that_its_end_is_not_read(table: Table, place: Json) -> None:
-    """S469: it was cut for the model without a word to the person."""
+    """S469: it was cut for the model without notice to the person."""
     table.door.reader = True
     for ts, length in (("9.0", 6_000), ("10.0", 6_001)):
         await table.answer(said(ts, channel_type="im", text="a" * length, **place))

@@ -39,7 +39,7 @@ Answers = Callable[[web.Request], web.Response]
 
 
 class Time:
-    """Passes only while somebody sleeps."""
+    """A clock that moves only in sleeps."""
 
     def __init__(self) -> None:
         self.now = 100.0

@@ -73,7 +73,7 @@ async def test_a_service_account_plans_for_a_person_of_its_domain(
         assert (await try_account(client))[0] == "owner@example.com"
         calendar = GoogleCalendar(client, "primary", time_zone="Europe/Berlin", key="google/owner")
         await put(calendar)
-        google.accounts.expire_access()  # and gets another token without anybody's help
+        google.accounts.expire_access()  # and gets another token by itself
         assert len(await calendar.window(NINE, NINE + HOUR)) == 1
     assert google.accounts.renewals == 2
 

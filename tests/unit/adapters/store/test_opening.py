@@ -70,7 +70,7 @@ def test_migrations_make_the_tables_that_the_code_declares(tmp_path: Path) -> No
 
 
 def test_the_store_declares_every_table() -> None:
-    """In a process that has loaded nothing else; otherwise a new file might lack a table."""
+    """The process loads nothing else, since a new file might lack a table then."""
     source = "from fateforger.adapters.store.store import metadata; print(*sorted(metadata.tables))"
     done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
     folder = Path(str(files("fateforger.adapters.store")))

@@ -143,7 +143,7 @@ async def test_a_goal_that_is_pulled_again_is_broken_up_once(desk: Desk) -> None
 
 @pytest.mark.parametrize("desk", [PARTS], indirect=True)
 async def test_who_insists_gets_the_parts_as_words(desk: Desk) -> None:
-    """S165: without a task, so nothing of it is kept."""
+    """S165: there is no task, so none of it is stored."""
     task = await goal(desk)
     await desk.send(DoTaskNow(**desk.about(), task_id=task.id, insists=True))
     assert "[TBD] Literature review scope" in desk.words.replace("\\", "")

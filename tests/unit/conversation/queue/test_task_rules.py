@@ -174,7 +174,7 @@ async def test_a_workflow_of_ones_own_rules_a_task(looking: House) -> None:
 
 
 async def test_a_step_that_leaves_an_earlier_one_unanswered_is_refused(looking: House) -> None:
-    """S131, S162, S291: noted, it could never be mended, and the task never be done."""
+    """S131, S162, S291: a recorded violation could never be repaired, and the task never be finished."""
     looking.workflows = read_own({"loop": LOOP})
     looking.restart()
     anna = Desk(looking)
