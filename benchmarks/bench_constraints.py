@@ -119,7 +119,7 @@ def percentiles(times: list[float]) -> dict[str, float]:
 
 
 def first_question() -> float:
-    """Milliseconds of the first question of a process, recurrence rules read for the first time."""
+    """Return the milliseconds of the first query of a process, which reads recurrence rules for the first time."""
     versions, asked = history(), contexts()[0]
     started = time.process_time()
     decide_applicability(versions, asked)
@@ -171,7 +171,7 @@ def _each(asked: Sequence[dict[str, float]]) -> dict[str, dict[str, float]]:
 
 
 def _foreign(connection: Connection, versions: Sequence[Version]) -> None:
-    """The same kind of rows, of others."""
+    """Write the same kind of rows for other people."""
     for begin in range(0, FOREIGN, 5_000):
         rows = []
         for n in range(begin, begin + 5_000):

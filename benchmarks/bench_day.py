@@ -35,7 +35,7 @@ COUNTED = {
 
 
 def read_figures(port: int) -> dict[str, float]:
-    """Sums of the figures over their labels; resident memory as it is."""
+    """Return the sums of the figures over their labels; resident memory as it is."""
     text = httpx.get(f"http://127.0.0.1:{port}/metrics", trust_env=False).text
     samples = [s for family in text_string_to_metric_families(text) for s in family.samples]
     found = {name: sum(s.value for s in samples if s.name == figure) for name, figure in COUNTED.items()}
@@ -43,7 +43,7 @@ def read_figures(port: int) -> dict[str, float]:
 
 
 def read_sqlite(database: Path) -> dict[str, float]:
-    """The bytes in use in the database."""
+    """Return the bytes in use in the database."""
     with closing(sqlite3.connect(database)) as connection:
         pages, free, size = (
             connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size")
@@ -52,7 +52,7 @@ def read_sqlite(database: Path) -> dict[str, float]:
 
 
 def read_postgres(url: str) -> dict[str, float]:
-    """The size of the database, and the transactions that it has committed."""
+    """Return the size of the database, and the transactions that it has committed."""
     with psycopg.connect(url) as connection:
         connection.execute("SELECT pg_stat_force_next_flush()")
         size, commits = connection.execute(

@@ -56,7 +56,7 @@ TARGETS_MS = {
 
 
 def written(family: str) -> str:
-    """The lines of a family's file."""
+    """Return the lines of a family's file."""
     lines = (json.dumps(day_of(family, seed), ensure_ascii=False) for seed in range(SETS[family]))
     return "".join(f"{line}\n" for line in lines)
 
@@ -81,7 +81,7 @@ def worth(problem: Problem, placed: Placed) -> float:
 
 
 def as_listed(problem: Problem) -> float:
-    """The peer: each task where it is cheapest, in the order of the list, and no second look."""
+    """Draft as the peer: each task where it is cheapest, in the order of the list, without a second look."""
     placement = Placement(problem)
     for item in problem.items:
         placement.insert(item)
@@ -119,7 +119,7 @@ def measured(family: str, *, look_for_best: bool) -> dict[str, Any]:
 
 
 def _gaps_to_best(gaps: list[list[float]]) -> dict[str, Any]:
-    """Gaps of the final plan, of the first one, and of the peer, by day."""
+    """Return the gaps of the final plan, of the first one, and of the peer, by day."""
     final, first, peer = zip(*gaps, strict=True)
     return {
         "within_1_percent_of_the_best_known": sum(gap <= 0.01 for gap in final) / len(final),
@@ -130,7 +130,7 @@ def _gaps_to_best(gaps: list[list[float]]) -> dict[str, Any]:
 
 
 def conflicts() -> dict[str, float]:
-    """Heavy days on which more is required than fits: how long a smallest conflict takes."""
+    """Measure the time for a smallest conflict, on heavy days on which more is required than fits."""
     took = []
     for document in days("heavy"):
         strict = {**document, "tasks": [{**t, "required": True} for t in document["tasks"]]}
@@ -143,8 +143,10 @@ def conflicts() -> dict[str, float]:
 
 
 def moving() -> dict[str, Any]:
-    """A meeting goes to eleven on days that were drafted: what share of the blocks that it does not touch move, and on
-    how many days that is above the target although fewer moves would do (by the exact search)."""
+    """Move a meeting to eleven on drafted days and measure the share of other blocks that move.
+
+    The result has the number of days above the target for which fewer moves would do (by the exact search).
+    """
     shares, blocks, moves, avoidable = [], 0, 0, []
     for seed in range(MOVING_DAYS):
         share = moved_share(day_of("typical", seed), STEPS)
@@ -191,7 +193,7 @@ def percentiles(times: list[float]) -> dict[str, float]:
 
 
 def cp_sat(family: str) -> dict[str, Any]:
-    """The peer that is a real solver: one literal for each start, no slot taken twice; proof or ten seconds."""
+    """Run the peer that is a real solver: one literal for each start, no slot taken twice; proof or ten seconds."""
     started = time.process_time()
     from ortools.sat.python import cp_model
 
@@ -245,7 +247,7 @@ SEARCHES = {"first plan": 0, "draft": STEPS, "three times the steps": 3 * STEPS}
 
 
 def exact(family: str, number: int) -> dict[str, Any]:
-    """Gaps to the proven optimum, and the processor time of search and proof; fails if a plan is below the proof."""
+    """Return gaps to the proven optimum and the time of search and proof; fail if a plan is below the proof."""
     from fateforger.adapters.optimizer.process import solve
 
     gaps: dict[str, list[float]] = {name: [] for name in SEARCHES}
@@ -297,7 +299,7 @@ def _distribution(gaps: list[float]) -> dict[str, float]:
 
 
 def memory_mb() -> float:
-    """The most that a process ever held that drafts the crowded days and nothing else."""
+    """Return the peak memory of a process that drafts only the crowded days."""
     program = "from benchmarks.bench_drafting import drafts_only; drafts_only()"
     out = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout
     return float(out)

@@ -79,7 +79,7 @@ class Cost:
 
 
 async def measure(calendar: Calendar, count: Callable[[], int]) -> Cost:
-    """8 updates, 2 creates and 1 delete, with the look before and the look after."""
+    """Measure 8 updates, 2 creates and 1 delete, with the reads before and after."""
     outside = CommitContext(calendar, MemoryJournal(), SystemClock(), asyncio.sleep)
     submitter = CalendarSubmitter(outside, owner="bench", new_id=lambda: uuid.uuid4().hex)
     await submitter.submit_plan(twelve_blocks(), cause="1")
@@ -178,7 +178,7 @@ def main() -> int:
 
 
 def pick_median(costs: Sequence[Cost]) -> Cost:
-    """The most requests and the median time."""
+    """Return the most requests and the median time."""
     return Cost(max(cost.requests for cost in costs), statistics.median(cost.seconds for cost in costs))
 
 

@@ -91,7 +91,7 @@ def describe(recall: Mapping[str, Recall]) -> dict[str, str]:
 
 
 async def measure_speed(embedder: Embedder, people: Sequence[Person]) -> dict[str, Any]:
-    """Milliseconds of a search among a thousand rules of one person."""
+    """Return the milliseconds of a search among a thousand rules of one person."""
     drawn = [version for person in people for version in person.versions]
     rules = [give_to(drawn[n % len(drawn)], "U", f"c{n}") for n in range(RULES)]
     started, busy = time.perf_counter(), time.process_time()

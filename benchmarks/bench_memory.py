@@ -106,7 +106,7 @@ def percentiles(times: list[float]) -> dict[str, float]:
 
 
 async def timed(work: Callable[[], Awaitable[set[str]]]) -> tuple[float, float, set[str]]:
-    """Milliseconds on the clock and of the processor, and what was found."""
+    """Return the milliseconds in wall clock and processor time, and the result."""
     started, busy = time.perf_counter(), time.process_time()
     found = await work()
     return (time.perf_counter() - started) * 1_000, (time.process_time() - busy) * 1_000, found

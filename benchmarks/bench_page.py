@@ -54,7 +54,7 @@ class Page:
     async def timed(
         self, act: Callable[[], Awaitable[Any]], wanted: Callable[[dict[str, Any]], bool]
     ) -> tuple[float, dict[str, Any]]:
-        """Milliseconds from acting until a wanted message arrives."""
+        """Return the milliseconds from an action until the wanted message arrives."""
         while not self.frames.empty():
             self.frames.get_nowait()
         began = time.perf_counter()
@@ -113,7 +113,7 @@ Press = tuple[str, str]
 async def measure(
     page: Page, command: str, first: str, opening: tuple[Press, ...], turns: tuple[Press, Press]
 ) -> Times:
-    """First replies to a slash command; then, after an opening, two buttons pressed in turn."""
+    """Measure first replies to a slash command; then, after an opening, two buttons pressed in turn."""
     replies: list[float] = []
     message: dict[str, Any] = {}
     for _ in range(max(10, ROUNDS // 4)):
@@ -132,7 +132,7 @@ async def measure(
 
 @contextlib.asynccontextmanager
 async def bare_bolt(folder: Path) -> AsyncIterator[str]:
-    """The peer: the same workspace, and an app that does nothing but answer."""
+    """Run the peer: the same workspace, and an app that only answers."""
     from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
     from slack_bolt.async_app import AsyncApp
     from slack_sdk.web.async_client import AsyncWebClient

@@ -44,7 +44,7 @@ def until(state: Path, *, opened: bool, seconds: float) -> bool:
 
 
 def interrupted(folder: Path) -> Program | None:
-    """A program that was killed while it wrote, or nothing if it was too quick for us."""
+    """Return a program that was killed during its writes, or ``None`` if it finished too early."""
     program = Program(folder, environment={"FATEFORGER_NOW": MONDAY}).start()
     person = program.person()
     for _, step in STEPS[:-1]:
@@ -57,7 +57,7 @@ def interrupted(folder: Path) -> Program | None:
 
 
 def measure(folder: Path) -> dict[str, float] | None:
-    """Seconds from the start of the process and from its being ready until all is settled."""
+    """Return the seconds from the start of the process, and from its being ready, until all is settled."""
     program = interrupted(folder)
     if program is None:
         return None

@@ -39,7 +39,7 @@ TARGETS = {"median": 2.0, "p95": 6.0, "share_429": 0.01, "ack_p95": 0.3, "above"
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """So many clicks of each person within ``seconds``; with 0, each presses again as soon as the answer is there."""
+    """Clicks of each person within ``seconds``; with 0, each presses again as soon as the answer is there."""
 
     people: int = PEOPLE
     clicks: int = CLICKS

@@ -66,7 +66,7 @@ class Ours:
     async def enqueue(self, n: int) -> None:
         await self.store.jobs.enqueue(NewJob("turns", "k", f"j{n}", {"text": "x" * 500}), now=datetime.now(UTC))
 
-    async def work(self, n: int) -> None:  # noqa: ARG002  the next job, whichever it is
+    async def work(self, n: int) -> None:  # noqa: ARG002  any next job
         job = await self.store.jobs.claim("turns", "w", now=datetime.now(UTC), lease_seconds=60)
         assert job is not None
         assert await self.store.jobs.finish(job)
@@ -110,14 +110,14 @@ class Peer:
             ("INSERT INTO job (key, payload, fence) VALUES ('k', ?, 0)", ("x" * 500,)),
         )
 
-    async def work(self, n: int) -> None:  # noqa: ARG002  the next job, whichever it is
+    async def work(self, n: int) -> None:  # noqa: ARG002  any next job
         (seq,) = self.connection.execute("SELECT min(seq) FROM job").fetchone()
         self.commit(("UPDATE job SET fence = fence + 1 WHERE seq = ?", (seq,)))
         self.commit(("DELETE FROM job WHERE seq = ?", (seq,)))
 
 
 async def measure(call: Callable[[int], Awaitable[None]], peer: Callable[[int], Awaitable[None]]) -> list[list[float]]:
-    """Milliseconds of each call, ours and the peer's."""
+    """Return the milliseconds of each call, ours and the peer's."""
     times: list[list[float]] = [[], []]
     for n in range(ROUNDS):
         for measured, which in zip(times, (call, peer), strict=True):
@@ -128,7 +128,7 @@ async def measure(call: Callable[[int], Awaitable[None]], peer: Callable[[int], 
 
 
 async def measure_opening(folder: Path) -> list[list[float]]:
-    """Milliseconds to open an up-to-date database, ours and a plain connection that reads one row."""
+    """Return the milliseconds to open an up-to-date database, ours and a plain connection that reads one row."""
 
     async def ours(n: int) -> None:  # noqa: ARG001  always the same file
         open_store(folder / "ours.db").database.engine.dispose()

@@ -53,7 +53,7 @@ Decided = tuple[DesiredDay, Snapshot, Ledger]
 
 
 def known(count: int, changed: int = 0) -> Decided:
-    """The same blocks by key; ``changed`` of them have moved."""
+    """Return a case of the same blocks by key; ``changed`` of them have moved."""
     paper = Paper().submit(day_of(*(wanted(f"k{n}", fields(f"Task {n}", 30 * n, 30), index=n) for n in range(count))))[
         0
     ]
@@ -67,7 +67,7 @@ def known(count: int, changed: int = 0) -> Decided:
 
 
 def unknown(count: int) -> Decided:
-    """One title, no key known, times drawn by lot: every pair is thinkable, and most rows have to move others."""
+    """Return a case of one title, no keys, random times: every pair is possible, and most rows have to move others."""
     random = Random(0)
 
     def drawn(name: str, late: int) -> DesiredDay:
@@ -90,7 +90,7 @@ def pairing(case: Decided) -> int:
 
 
 def naming(case: Decided) -> int:
-    """The fields that differ, of each block and the event at the same place."""
+    """Count the fields that differ, of each block and the event at the same place."""
     desired, snapshot, _ = case
     pairs = zip(snapshot.events, desired.blocks, strict=True)
     return sum(len(list_changes(event.canon, wish.fields.canon)) for event, wish in pairs)
@@ -138,7 +138,7 @@ def _differs(one: EventFields, other: EventImage) -> bool:
 def measure_deciding(
     case: Decided, work: Callable[[Decided], int], peer: Callable[[Decided], int]
 ) -> list[list[float]]:
-    """Milliseconds of processor time, ours and the peer's."""
+    """Return the milliseconds of processor time, ours and the peer's."""
     times: list[list[float]] = [[], []]
     for _ in range(ROUNDS):
         for measured, which in zip(times, (work, peer), strict=True):
@@ -177,7 +177,7 @@ def forty(first: int = 0) -> TBPlan:
 
 
 def changed() -> TBPlan:
-    """8 updates, 2 creates and 1 delete away from ``forty``."""
+    """Return a plan that is 8 updates, 2 creates and 1 delete away from ``forty``."""
     moved = [block(f"k{n}", _clock(8 * 60 + 15 * n), 15, name=f"k{n}!") for n in range(1, 9)]
     same = [block(f"k{n}", _clock(8 * 60 + 15 * n), 15) for n in range(9, 40)]
     return plan_of(block("x", "06:00", 15), block("y", "06:30", 15), *moved, *same)

@@ -93,7 +93,7 @@ class Bare(BaseChatAgent):
 
 
 def bare_graph() -> GraphFlow:
-    """The nodes and edges of a turn, and nothing in them."""
+    """Build the nodes and edges of a turn, without their work."""
     builder = DiGraphBuilder()
     names = [TURN_INIT, DECISION, TRANSITION, *(stage_node(stage) for stage in TimeboxingStage), PRESENTER]
     for name in names:
@@ -146,7 +146,7 @@ class Measured(Person):
 
 
 class Day:
-    """A person in front of a house, who can do the same again and again."""
+    """A person who uses a program and can repeat the same actions."""
 
     def __init__(self, house: House, model: ScriptedModel) -> None:
         self.model = model
@@ -168,19 +168,19 @@ class Day:
             await asyncio.sleep(0)
 
     async def says(self) -> float:
-        """A message in Stage 2 that is answered with a question: two questions to the model."""
+        """Time a message in Stage 2 that is answered with a question: two questions to the model."""
         await self.person.says("…")
         return self.person.took
 
     async def click(self) -> float:
-        """Back to the frame; the way there and back is pressed in turn."""
+        """Time a click back to the frame; the way there and back is pressed in turn."""
         session = await self.person.session()
         back = session.stage is TimeboxingStage.CAPTURE_INPUTS
         await self.person.press("Back" if back else "Continue")
         return self.person.took
 
     async def skeleton(self) -> float:
-        """The click that shows a draft made ahead of time. Then one task is changed, so that there is a new one."""
+        """Time the click that shows a draft made ahead of time. Then change one task, so that there is a new one."""
         if (await self.person.session()).stage is TimeboxingStage.COLLECT_CONSTRAINTS:
             await self.person.press("Continue")
         await self.kept()

@@ -31,7 +31,7 @@ NOON = datetime(2026, 3, 2, 13, 0, tzinfo=UTC)
 
 
 async def shown(page: Page, calendar: CalDav, number: int) -> float:
-    """Seconds until the thread says that a new meeting is there."""
+    """Return the seconds until the thread shows a new meeting."""
     title, start = f"Fire drill {number}", NOON + timedelta(minutes=10 * number)
     while not page.frames.empty():
         page.frames.get_nowait()
@@ -42,7 +42,7 @@ async def shown(page: Page, calendar: CalDav, number: int) -> float:
 
 
 async def measured(program: Program) -> list[float]:
-    """One figure for each edit."""
+    """Return one figure for each edit."""
     calendar = CalDav(program.caldav_url())
     took: list[float] = []
     async with open_page(program.address) as page:

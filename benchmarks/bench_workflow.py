@@ -41,7 +41,7 @@ T = TypeVar("T")
 
 
 def measured(work: Callable[[], T]) -> tuple[float, T]:
-    """Milliseconds, and what it gave."""
+    """Return the milliseconds and the result."""
     started = time.process_time()
     result = work()
     return (time.process_time() - started) * 1_000, result
@@ -69,7 +69,7 @@ def turn(before: Session) -> Session:
 
 
 def of_a_turn() -> float:
-    """Milliseconds, each time with another plan."""
+    """Return the milliseconds, each time with another plan."""
     sessions = [planned(TimeboxingStage.REFINE, *(task(f"{n} {m}", 45) for m in range(8))) for n in range(50)]
     for _ in range(MOST_STEPS):
         sessions = [record_steps(each, make_step(each, "write")) for each in sessions]

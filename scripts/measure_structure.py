@@ -215,7 +215,7 @@ class Traced:
         self._process.wait(timeout=60)
 
     def figures(self, name: str, act: Callable[[Any], object], reads: str) -> dict[str, Any]:
-        """Trace what runs because of an act, without what runs anyway."""
+        """Trace the code that runs because of an act, without code that runs anyway."""
         self._take()
         time.sleep(6)  # what runs by itself within this time is not the act's
         idle = {(f["file"], f["name"], f["line"]) for f in self._take()}

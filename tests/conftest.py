@@ -57,7 +57,7 @@ os.environ["XDG_DATA_HOME"] = DATA_HOME.name
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
-    """Three workers for two cores: many tests wait for programs and servers, and others can use that time."""
+    """Return three workers for two cores: many tests wait for programs and servers, and others can use that time."""
     if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
         return None
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -91,7 +91,7 @@ class Fork:
     forks: Forks
 
     def poll(self) -> int | None:
-        """The status if it has ended: negative for a signal."""
+        """Return the status if the process has ended: negative for a signal."""
         status: int | None = self.forks.ask(ended=self.pid)["status"]
         return status
 
@@ -148,7 +148,7 @@ def _ended(statuses: dict[int, int | None], child: int) -> int | None:
 
 
 def _become(order: Json) -> None:
-    """In the fork; it never returns."""
+    """Run the function in the fork; never return."""
     signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where a shell began the tests in the background
     for number, (path, mode) in enumerate(zip(order["files"], ("rb", "ab", "ab"), strict=True)):
         with Path(path).open(mode) as file:

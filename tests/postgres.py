@@ -54,8 +54,11 @@ class PostgresServer:
 
     @contextmanager
     def database(self) -> Iterator[str]:
-        """The URL of a database with our tables and nothing in them. Leaving the block ends every connection to it and
-        empties it for the next test, which is ten times as fast as making another one."""
+        """Yield the URL of a database with our tables and nothing in them.
+
+        Leaving the block ends every connection to it and empties it for the next test, which is ten times as fast as
+        making another one.
+        """
         from fateforger.adapters.store.store import open_store
         from fateforger.adapters.store.tables import list_tables
 
@@ -72,7 +75,7 @@ class PostgresServer:
 
     @contextmanager
     def bare_database(self) -> Iterator[str]:
-        """The URL of a database without any table, dropped in the end."""
+        """Yield the URL of a database without any table, dropped in the end."""
         name = next(self._names)
         self.command(f"CREATE DATABASE {name}")
         yield self._url(name)
@@ -94,7 +97,7 @@ class PostgresServer:
 
 
 def programs() -> Path | None:
-    """The folder of ``initdb`` and ``postgres``: on the path, or where Debian puts them, the newest version."""
+    """Return the folder of ``initdb`` and ``postgres``: on the path, or the newest version where Debian puts them."""
     on_path = shutil.which("initdb")
     found = [Path(on_path).resolve()] if on_path else []
     found += sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: -int(path.parts[-3]))
@@ -102,7 +105,7 @@ def programs() -> Path | None:
 
 
 def programs_with_vectors() -> Path | None:
-    """The folder of those that have the extension ``vector``: the installed ones, or those of the package pgserver."""
+    """Return the folder of a PostgreSQL with the extension ``vector``, installed or of the package pgserver."""
     installed = programs()
     found = [] if installed is None else [(installed, Path("/usr/share/postgresql") / installed.parts[-2])]
     package = importlib.util.find_spec("pgserver")
@@ -138,7 +141,7 @@ def running_server(bin_folder: Path) -> Iterator[PostgresServer]:
 
 
 def _unprivileged() -> dict[str, Any]:
-    """PostgreSQL refuses to run as root: whom to run it as then."""
+    """Return the user to run PostgreSQL as, since it refuses to run as root."""
     if os.geteuid() != 0:
         return {}
     return {"user": "nobody", "group": "nogroup", "extra_groups": []}
@@ -146,7 +149,7 @@ def _unprivileged() -> dict[str, Any]:
 
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[PostgresServer]:
-    """One server for all tests of this worker; skips where PostgreSQL is not installed."""
+    """Run one server for all tests of this worker; skip where PostgreSQL is not installed."""
     found = programs()
     if found is None:
         pytest.skip(MISSING)
@@ -156,14 +159,14 @@ def postgres_server() -> Iterator[PostgresServer]:
 
 @pytest.fixture
 def postgres(postgres_server: PostgresServer) -> Iterator[str]:
-    """The URL of an empty database of our tables, for this test alone."""
+    """Yield the URL of an empty database of our tables, for this test alone."""
     with postgres_server.database() as url:
         yield url
 
 
 @pytest.fixture(scope="session")
 def vector_server() -> Iterator[PostgresServer]:
-    """One server with pgvector for all tests of this worker; skips where there is none."""
+    """Run one server with pgvector for all tests of this worker; skip where there is none."""
     found = programs_with_vectors()
     if found is None:
         pytest.skip("no PostgreSQL with pgvector (pip install pgserver)")

@@ -18,7 +18,7 @@ TASKS = tuple(f"2.{n}" for n in range(1, 9))
 
 
 def rows() -> dict[str, list[str]]:
-    """The tests that each criterion names, by its number."""
+    """Return the tests that each criterion names, by its number."""
     found: dict[str, list[str]] = {}
     for line in PAGE.read_text().splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]

@@ -32,7 +32,7 @@ Values = dict[str, Any]
 
 
 def paths(value: Any, before: str = "") -> Iterator[str]:
-    """The path of each value, as templates name it."""
+    """Yield the path of each value, as templates name it."""
     for name, inner in value.items():
         yield f"{before}{name}"
         if isinstance(inner, dict) and inner and name not in {"settings", "resources"}:
@@ -40,7 +40,7 @@ def paths(value: Any, before: str = "") -> Iterator[str]:
 
 
 def test_every_setting_that_is_named_exists() -> None:
-    """S364: a setting that is renamed would be ignored without a word: in the chart, and on the pages for operators."""
+    """S364: a renamed setting would be ignored silently, in the chart and on the pages for operators."""
     pages = [ROOT / "docs" / "admin.md", ROOT / "docs" / "operations.md", ROOT / "docker-compose.yml"]
     texts = [*TEMPLATES.values(), (CHART / "values.yaml").read_text(), *(path.read_text() for path in pages)]
     named = set(re.findall(r"\b(?:FATEFORGER|SLACK)_[A-Z_]+\b", "\n".join(texts)))

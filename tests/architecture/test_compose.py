@@ -36,7 +36,7 @@ OF_OTHERS = {
 
 
 def settings() -> set[str]:
-    """Every variable that .env.example names; another test holds it against the settings themselves."""
+    """Return every variable that .env.example names; another test holds it against the settings themselves."""
     names = set()
     for name, field in Settings.model_fields.items():
         alias = field.validation_alias
@@ -51,7 +51,7 @@ def instructions(dockerfile: Path, word: str) -> list[str]:
 
 
 def checked_by(service: str) -> list[str]:
-    """The command that says whether a service is well, from the compose file or from its image."""
+    """Return the command that says whether a service is well, from the compose file or from its image."""
     if "healthcheck" in SERVICES[service]:
         kind, *command = SERVICES[service]["healthcheck"]["test"]
     else:
@@ -62,7 +62,7 @@ def checked_by(service: str) -> list[str]:
 
 
 def named_images() -> list[str]:
-    """Every image of others that we build on, run or test in."""
+    """Return every third-party image that we build on, run or test in."""
     workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text())
     return [
         *(i.split()[0] for path in DOCKERFILES.values() for i in instructions(path, "FROM")),
@@ -107,7 +107,7 @@ def test_everything_that_is_installed_is_pinned_by_hash() -> None:
 
 @pytest.mark.parametrize("service", SERVICES)
 def test_every_variable_that_is_set_is_known(service: str) -> None:
-    """A misspelt variable would be ignored without a word."""
+    """A misspelt variable would be ignored silently."""
     given = set(SERVICES[service].get("environment", {}))
     if service in DOCKERFILES:
         words = [w for i in instructions(DOCKERFILES[service], "ENV") for w in shlex.split(i)]

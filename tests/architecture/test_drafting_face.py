@@ -44,7 +44,7 @@ OPTIMIZER = "adapters/optimizer/"
 
 
 def imported(module: Module) -> Iterator[tuple[str, str]]:
-    """Module and name of each import from the package."""
+    """Yield the module and name of each import from the package."""
     for node in module.find(ast.ImportFrom):
         if node.module and node.module.startswith("fateforger.drafting"):
             source = node.module.removeprefix("fateforger.drafting").lstrip(".")

@@ -35,7 +35,7 @@ def find_calls() -> Iterator[Found]:
 
 
 def messages(node: ast.Call) -> list[str]:
-    """The literal messages of a call; none if it translates a constant."""
+    """Return the literal messages of a call; none if it translates a constant."""
     given = node.args[:2] if isinstance(node.func, ast.Name) and node.func.id == "ngettext" else node.args[:1]
     return [each.value for each in given if isinstance(each, ast.Constant) and isinstance(each.value, str)]
 

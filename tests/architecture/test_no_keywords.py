@@ -178,7 +178,7 @@ def _of_ours(call: ast.Call) -> bool:
 
 
 def _is_text(node: ast.expr, texts: frozenset[str]) -> bool:
-    """Check whether an expression is somebody's text, or a piece of one."""
+    """Check whether an expression is a person's text, or a piece of one."""
     match node:
         case ast.Name(id=name):
             return name in texts
@@ -195,7 +195,7 @@ def _is_text(node: ast.expr, texts: frozenset[str]) -> bool:
 
 
 def _aliases(function: ast.AST, texts: frozenset[str]) -> frozenset[str]:
-    """Other names that a text gets in a function: by assignment, or piece by piece in a loop."""
+    """Return other names that a text gets in a function: by assignment, or piece by piece in a loop."""
     known = texts
     kinds = ast.Assign | ast.NamedExpr | ast.For | ast.comprehension
     naming = [node for node in ast.walk(function) if isinstance(node, kinds)]
@@ -221,7 +221,7 @@ def _allowed(file: str, function: str) -> bool:
 
 @cache
 def in_the_rooms() -> tuple[tuple[str, str, int, str], ...]:
-    """The file and what :func:`findings` tells of it."""
+    """Return the file with each finding of :func:`findings` in it."""
     return tuple(
         (name, *found)
         for name, module in modules().items()

@@ -27,7 +27,7 @@ OF_PROMETHEUS = {"instance", "le"}
 
 
 def figures() -> dict[str, tuple[str, ...]]:
-    """The name of each series with the labels that it has."""
+    """Return the name of each series with the labels that it has."""
     found: dict[str, tuple[str, ...]] = {}
     for figure in vars(metrics).values():
         if isinstance(figure, Counter | Gauge | Histogram):
@@ -37,14 +37,14 @@ def figures() -> dict[str, tuple[str, ...]]:
 
 
 def queries() -> Iterator[tuple[str, str]]:
-    """Each query with what it belongs to."""
+    """Yield each query with the panel or alert that it belongs to."""
     for panel in DASHBOARD["panels"]:
         yield from ((panel["title"], target["expr"]) for target in panel["targets"])
     yield from ((rule["alert"], rule["expr"]) for rule in RULES)
 
 
 def mistakes(query: str) -> set[str]:
-    """The words of a query that are neither a figure, nor a label of its figures, nor a function that we use."""
+    """Return the words of a query that are neither a figure, nor a label of its figures, nor a function that we use."""
     bare = re.sub(r'"[^"]*"', '""', query)
     words = set(re.findall(r"(?<![\w.\[])[a-z_]\w*", bare))
     asked = {word for word in words if word in figures()}
@@ -55,7 +55,7 @@ def mistakes(query: str) -> set[str]:
 
 @pytest.mark.parametrize(("owner", "query"), list(queries()))
 def test_a_query_asks_for_figures_and_labels_that_exist(owner: str, query: str) -> None:
-    """S362: a figure that is renamed, or a label that is left out, would leave a panel empty without a word."""
+    """S362: a renamed figure, or a label that is left out, would silently leave a panel empty."""
     assert mistakes(query) == set(), owner
     assert all(query.count(left) == query.count(right) for left, right in ("()", "[]", "{}")), owner
 

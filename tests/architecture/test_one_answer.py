@@ -41,7 +41,7 @@ def mentions(node: ast.AST, *names: str) -> bool:
     return any(getattr(n, "id", getattr(n, "attr", None)) in names for n in ast.walk(node))
 
 
-# --- may this command run now, and if not, what is said? ---
+# --- may this command run now, and if not, which message is shown? ---
 
 
 def test_one_module_is_the_gate() -> None:

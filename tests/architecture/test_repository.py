@@ -186,13 +186,13 @@ def test_every_proof_of_a_property_names_it() -> None:
 
 
 def said_by(file: Path, test: str) -> str:
-    """The docstring of a test; all of a file when no test is named."""
+    """Return the docstring of a test; all of a file when no test is named."""
     return docstrings(file).get(test, "") if test else file.read_text()
 
 
 @cache
 def docstrings(file: Path) -> dict[str, str]:
-    """Of each function in a file; of the first where several have one name."""
+    """Return the docstring of each function in a file; of the first where several have one name."""
     functions = [
         n for n in ast.walk(ast.parse(file.read_text())) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)
     ]
@@ -200,7 +200,7 @@ def docstrings(file: Path) -> dict[str, str]:
 
 
 def properties(text: str) -> set[str]:
-    """``P4, P6-P8``: four of them; ``P6b`` is one of P6."""
+    """Return the properties in a text: ``P4, P6-P8`` are four of them; ``P6b`` is one of P6."""
     spans = re.findall(r"\bP(\d+)[abc]?(?:-P(\d+))?", text)
     return {f"P{n}" for first, last in spans for n in range(int(first), int(last or first) + 1)}
 
@@ -231,6 +231,6 @@ def test_every_test_that_is_listed_as_long_exists() -> None:
 
 
 def is_test(file: str, name: str = "", *_inherited: str) -> bool:
-    """A file of tests, or a function or class in it."""
+    """Check for a file of tests, or a function or class in it."""
     path = ROOT / file
     return path.is_file() and (not name or bool(re.search(rf"\b(def|class) {name}\b", path.read_text())))

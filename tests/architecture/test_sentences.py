@@ -33,7 +33,7 @@ def is_sentence(node: ast.expr) -> bool:
 
 @cache
 def constants(name: str) -> frozenset[str]:
-    """Names of a module's sentences, its own and those it imports."""
+    """Return the names of a module's sentences, its own and those it imports."""
     found = set()
     for node in modules()[name].tree.body:
         match node:

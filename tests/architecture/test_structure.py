@@ -40,7 +40,7 @@ def imports() -> dict[str, frozenset[str]]:
 
 
 def importers(package: str) -> list[str]:
-    """The modules that import a package, or something of it."""
+    """Return the modules that import a package, or a name from it."""
     return [
         name
         for name, found in imports().items()
@@ -49,7 +49,7 @@ def importers(package: str) -> list[str]:
 
 
 def calls_of(function: str) -> list[str]:
-    """The modules that call something of that name."""
+    """Return the modules that call a function of that name."""
     return [
         name
         for name, module in modules().items()

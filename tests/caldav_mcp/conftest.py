@@ -9,7 +9,7 @@ from caldav_mcp import embedded, expansion
 
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A busy machine may take its time to start a process; the limits on computing time stay."""
+    """Allow a busy machine more time to start a process; the limits on computing time stay."""
     monkeypatch.setattr(expansion, "MAX_PROCESS_SECONDS", 60)
     monkeypatch.setattr(embedded, "MAX_PUT_PROCESS_SECONDS", 60)
 

@@ -55,7 +55,10 @@ def over_mcp(client: Client) -> Caller:
 
 @asynccontextmanager
 async def connected(url: str) -> AsyncIterator[Client]:
-    """A protocol client. A task of its own enters and leaves it, because a fixture is not left by the task that entered."""
+    """Yield a protocol client.
+
+    A task of its own enters and leaves it, because a fixture is not left by the task that entered.
+    """
     ready: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
     done = asyncio.Event()
 
@@ -116,7 +119,7 @@ class AtTheTools:
         return await self.ok("delete-event", **{"calendarId": "primary", "eventId": event_id, **given})
 
     async def day(self, day: str = "2027-05-04", **given: Any) -> list[dict[str, Any]]:
-        """The events of a day in the calendar's zone."""
+        """Return the events of a day in the calendar's zone."""
         bounds = {"timeMin": f"{day}T00:00:00", "timeMax": f"{day}T23:59:59"}
         answer = await self.ok("list-events", **{"calendarId": "primary", **bounds, **given})
         events: list[dict[str, Any]] = answer["events"]
@@ -178,7 +181,7 @@ class OtherProgram:
         return (await self._client.get(self._href(name))).raise_for_status().text
 
     async def lines(self, name: str = "planfocus00001") -> list[str]:
-        """The unfolded lines of an object."""
+        """Return the unfolded lines of an object."""
         return (await self.get(name)).replace("\r\n ", "").replace("\n ", "").splitlines()
 
     async def edit(self, name: str, old: str, new: str) -> None:

@@ -24,7 +24,7 @@ END:VCALENDAR
 
 @pytest.fixture
 async def radicale(tmp_path: Path) -> AsyncIterator[OpenRadicale]:
-    """An account with a list of tasks and two calendars."""
+    """Yield an account with a list of tasks and two calendars."""
     server = OpenRadicale(tmp_path / "elsewhere")
     async with OtherProgram(server.calendar_url) as program:
         await program.request("PROPFIND", "/me/", "", Depth="0")

@@ -21,7 +21,7 @@ LUNCH = '<C:prop-filter name="SUMMARY"><C:text-match>Lunch</C:text-match></C:pro
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The traps have no end: they may as well be stopped early."""
+    """Shorten the time limit: the traps have no end."""
     monkeypatch.setattr(expansion, "MAX_OBJECT_SECONDS", 0.3)
     monkeypatch.setattr(embedded, "MAX_PUT_SECONDS", 0.5)
 

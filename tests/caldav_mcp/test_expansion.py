@@ -36,7 +36,7 @@ async def expanded(*resources: Resource, by: Expander | None = None) -> Expansio
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The traps have no end: they may as well be stopped early."""
+    """Shorten the time limit: the traps have no end."""
     monkeypatch.setattr(expansion, "MAX_OBJECT_SECONDS", 0.3)
 
 

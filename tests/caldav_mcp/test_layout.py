@@ -56,7 +56,7 @@ def test_a_group_has_as_many_columns_as_events_at_its_busiest_moment(spans: list
 
 
 def group_of(n: int, spans: list[tuple[int, int]]) -> set[int]:
-    """All spans that an event touches, directly or through others."""
+    """Return all spans that an event touches, directly or through others."""
     group, fresh = set[int](), {n}
     while fresh:
         group |= fresh

@@ -30,7 +30,7 @@ Open = Callable[..., Awaitable[Page]]
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def browser() -> AsyncIterator[Browser]:
-    """One browser for all tests, each of which has pages of its own."""
+    """Yield one browser for all tests, each of which has pages of its own."""
     async with async_playwright() as playwright:
         expect.set_options(timeout=60_000)
         browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
@@ -232,7 +232,7 @@ async def drag(page: Page, x: float, y: float, by: float) -> None:
 
 
 async def box_of(event: Locator) -> tuple[float, float, float]:
-    """The middle of a block, its middle from above, and its lower edge."""
+    """Return the middle of a block, its middle from above, and its lower edge."""
     box = {"height": 0}
     while not box["height"]:  # the page was drawn again after the block was found, which is not in it any more
         box = await event.evaluate("event => event.getBoundingClientRect().toJSON()")

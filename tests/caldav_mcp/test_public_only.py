@@ -1,4 +1,4 @@
-"""An address that somebody else typed must not lead into our own network."""
+"""An address that another person typed must not lead into our own network."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def at(tmp_path: Path) -> At:
 
 
 async def _a_life(tools: AtTheTools) -> None:
-    """Made, changed on top of what is known, seen by everybody the same, deleted."""
+    """Create an event, change it, read it in all ways with the same result, and delete it."""
     marks = {"private": {"ffu": "key"}}
     made = await tools.create(extendedProperties=marks)
     assert made == await tools.get()

@@ -71,7 +71,7 @@ async def test_an_unknown_zone_is_said(tmp_path: Path) -> None:
 
 @asynccontextmanager
 async def running(folder: Path) -> AsyncIterator[tuple[asyncio.subprocess.Process, str]]:
-    """The program over HTTP, and the address it tells."""
+    """Yield the program over HTTP, and the address that it prints."""
     arguments = [
         "-m",
         "caldav_mcp",

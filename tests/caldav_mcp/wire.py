@@ -81,7 +81,7 @@ def _length(head: bytes) -> int:
 
 @asynccontextmanager
 async def wired(target: str) -> AsyncIterator[Wire]:
-    """A wire to a server, for as long as the `with` lasts. Its `url` has the path of `target`."""
+    """Yield a wire to a server, for as long as the `with` lasts. Its `url` has the path of `target`."""
     wire = Wire(target)
     under_way: set[asyncio.Task[None]] = set()
 

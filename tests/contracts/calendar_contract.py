@@ -85,14 +85,14 @@ async def put(calendar: Calendar, event_id: OwnedId | None = None, **given: Any)
 
 
 async def read(calendar: Calendar, event_id: str | None = None) -> EventImage:
-    """The event, which has to be there."""
+    """Return the event, which has to be there."""
     image = await calendar.get(event_id or owned())
     assert image is not None
     return image
 
 
 async def day_of(calendar: Calendar) -> list[str]:
-    """The ids of all events of the day, in the calendar's order."""
+    """Return the ids of all events of the day, in the calendar's order."""
     return [e.id for e in await calendar.window(NINE - 9 * HOUR, NINE + 15 * HOUR)]
 
 
@@ -134,7 +134,7 @@ class CalendarContract:
         assert await read(calendar) == created
 
     async def test_an_event_is_created_with_all_that_a_person_can_add(self, calendar: Calendar) -> None:
-        """K12: and it is shown so wherever it is read; an update leaves it alone."""
+        """K12: every read shows it; an update leaves it alone."""
         outcome = await calendar.write(Create(owned(), fields(), marker(), EXTRAS))
         assert isinstance(outcome, Done)
         assert outcome.image is not None

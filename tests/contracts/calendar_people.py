@@ -17,15 +17,15 @@ class Person(Protocol):
     """Acts on the calendar past the port. Ids are the port's."""
 
     async def creates(self, event_id: str, summary: str, start: Moment, end: Moment) -> None:
-        """An event of their own. The id is one that the calendar takes."""
+        """Create an event of their own. The id is one that the calendar takes."""
         ...
 
     async def fills(self, ids: list[str], start: datetime, each: timedelta, apart: timedelta) -> None:
-        """The empty calendar with many events, each so long and so far from the one before."""
+        """Fill the empty calendar with many events of the same length and distance."""
         ...
 
     async def repeats(self, event_id: str, summary: str, start: datetime, end: datetime, *, days: int) -> None:
-        """An event of their own on so many days in a row."""
+        """Create an event of their own on that many days in a row."""
         ...
 
     async def renames(self, event_id: str, summary: str) -> None: ...
@@ -145,7 +145,7 @@ class CalDavPerson:
 
 
 def new_object(uid: str, summary: str, start: Moment, end: Moment) -> icalendar.Calendar:
-    """An event as another program writes it."""
+    """Return an event as another program writes it."""
     event = icalendar.Event()
     for name, value in (
         ("UID", uid),

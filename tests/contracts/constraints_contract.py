@@ -89,7 +89,7 @@ class ConstraintsContract:
     async def test_a_change_of_something_else_by_now_is_a_conflict(
         self, constraints: Constraints, other: Constraints
     ) -> None:
-        """S186 (L-02): and nothing of it is written."""
+        """S186 (L-02): none of it is written."""
         (first,) = await constraints.write([version_of("a", at=EARLIER)], cause="c1", expected={"a": 0})
         (second,) = await other.write([version_of("a", at=LATER)], cause="c2", expected={"a": first.seq})
         for seq in (0, first.seq, second.seq + 1):
@@ -230,7 +230,7 @@ class ConstraintsContract:
         assert parts(await other.list_unindexed()) == [("U1", "a", newer.seq)]
 
     async def test_everything_can_be_put_on_the_list_again(self, constraints: Constraints, other: Constraints) -> None:
-        """Also while somebody works on the list: what was done before counts for nothing."""
+        """This holds while a round works on the list, too: earlier work does not count."""
         (a,) = await constraints.write([version_of("a")], cause="c1")
         (b,) = await constraints.write([version_of("b", user="U2")], cause="c1")
         tasks = await other.list_unindexed()

@@ -25,7 +25,7 @@ async def put(jobs: Jobs, name: str, key: str = "k", *, lane: str = "turns", run
 
 
 async def ask(jobs: Jobs, seconds: float) -> bool:
-    """Ask for a round in so many seconds."""
+    """Request a round in that many seconds."""
     return await jobs.enqueue(NewJob("turns", "k", "round", run_at=later(seconds), recurs=True), now=NOON)
 
 
@@ -49,7 +49,7 @@ async def names(jobs: Jobs, seconds: float = 0) -> list[str]:
 
 
 async def begun_waiting(jobs: Jobs) -> asyncio.Future[None]:
-    """A wait that goes on: nothing is to be done, and everybody knows."""
+    """Begin a wait that lasts: there is no job, and every program knows it."""
     waiting = asyncio.ensure_future(jobs.wait("turns", seconds=600))
     for _ in range(10):
         await asyncio.sleep(0)
@@ -128,7 +128,7 @@ class JobsContract:
         assert await take(jobs) is None
 
     async def test_jobs_of_one_name_are_accepted_at_intervals(self, jobs: Jobs, other: Jobs) -> None:
-        """S471: at no instant does an interval begin by itself, so each double click is one, in whichever program."""
+        """S471: intervals begin with a job, not at fixed instants, so each double click counts once, in any program."""
         press = NewJob(lane="turns", key="k", dedupe="press", again=True, apart=timedelta(seconds=15))
         accepted = await asyncio.gather(*(each.enqueue(press, now=later(0)) for each in [jobs, other] * 5))
         assert sum(accepted) == 1

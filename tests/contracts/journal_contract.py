@@ -172,7 +172,7 @@ class JournalContract:
 
     @pytest.mark.parametrize("generation", [0, 1, 2])
     async def test_no_generation_is_used_twice(self, journal: Journal, generation: int) -> None:
-        """S237, P3: a plan based on an older ledger raises a conflict, and nothing of the transaction is recorded."""
+        """S237, P3: a plan based on an older ledger raises a conflict, and no part of the transaction is recorded."""
         await journal.begin(transaction("t1", [create(0, generation=2)]))
         stale = transaction("t2", [create(1, tx="t2"), create(0, generation=generation, tx="t2")])
         with pytest.raises(VersionConflict):

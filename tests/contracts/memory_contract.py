@@ -15,7 +15,7 @@ HOSTILE = (
     "' OR '1'='1", "U1'; DROP TABLE fateforger_constraints; --", '{"$ne": null}', "canary", "nobody", "person-1", "null",
     "../../etc/passwd", "U" * 5_000,
 )  # fmt: skip
-"""Ids that mean something to somebody: each has to be a name and nothing else, and no two of them the same."""
+"""Ids with a special meaning elsewhere: each has to be only a name, and no two of them the same."""
 
 LANGUAGES = {
     "en": ("No meetings before ten", "I think best in the morning, so keep it free of meetings.", "meeting"),

@@ -24,7 +24,7 @@ class OutboxContract:
 
     @pytest.fixture
     def sessions(self) -> Sessions:
-        """The sessions of the same store."""
+        """Return the sessions of the same store."""
         raise NotImplementedError
 
     @pytest.fixture(autouse=True)

@@ -29,7 +29,7 @@ def later(seconds: float) -> datetime:
 
 
 def session(id: str = "s1", **changes: Any) -> Session:  # noqa: A002  the field's name
-    """A session that is new and not posted yet."""
+    """Return a session that is new and not posted yet."""
     values: dict[str, Any] = {
         "id": id,
         "user_id": "U1",

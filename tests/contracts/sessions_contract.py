@@ -32,7 +32,7 @@ class SessionsContract:
 
     @pytest.fixture
     def outbox(self) -> Outbox:
-        """The outbox of the same store."""
+        """Return the outbox of the same store."""
         raise NotImplementedError
 
     async def test_a_session_comes_back_as_it_was(self, sessions: Sessions, other: Sessions) -> None:

@@ -21,8 +21,10 @@ KINDS: tuple[Kind, ...] = ("memory", "file", "postgres")
 
 @asynccontextmanager
 async def two_stores(request: pytest.FixtureRequest, folder: Path) -> AsyncIterator[tuple[Store, Store]]:
-    """For a fixture with ``params=KINDS``: the same store twice (``memory``), or two with connections of their own, as
-    two processes have."""
+    """Yield the same store twice (``memory``), or two with connections of their own, as two processes have.
+
+    It serves fixtures with ``params=KINDS``.
+    """
     kind: Kind = request.param
     with new_database(kind, request, folder) as where:
         first = open_store(where)

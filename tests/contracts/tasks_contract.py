@@ -20,7 +20,7 @@ LEASE = 10.0
 
 
 async def put(tasks: Tasks, *titles: str, user: str = "U1", seconds: float = 0) -> tuple[QueuedTask, ...]:
-    """Each with a cause of its own, in that order."""
+    """Add tasks in that order, each with a cause of its own."""
     added = [
         await tasks.add(user, [new_task(title)], cause=f"{user}-{title}", now=later(seconds + n))
         for n, title in enumerate(titles)
@@ -29,7 +29,7 @@ async def put(tasks: Tasks, *titles: str, user: str = "U1", seconds: float = 0) 
 
 
 async def take(tasks: Tasks, seconds: float = 0, *, by: str = "w1", user: str = "U1", of: str | None = None) -> str:
-    """The title of what could be claimed, or nothing."""
+    """Return the title of the claimed task, or an empty string."""
     task = await tasks.claim(user, by, now=later(seconds), lease_seconds=LEASE, task_id=of)
     return "" if task is None else task.spec.title
 
@@ -193,7 +193,7 @@ class TasksContract:
         assert await tasks.get("U1", "ff-222222") is None
 
     async def test_a_named_task_is_claimed(self, tasks: Tasks, other: Tasks) -> None:
-        """S158: out of turn, but not while it is blocked, paused, or somebody else has it."""
+        """S158: it may be out of turn, but not blocked, paused, or claimed by another executor."""
         first, second = await put(tasks, "first", "second")
         (third,) = await tasks.add("U1", [new_task("third", after=(first.id,))], cause="m", now=NOON)
         assert await take(other, of=second.id) == "second"

@@ -71,7 +71,7 @@ class TestFakeWithConditionalWrites(OverMemory):
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def plain() -> AsyncIterator[Opened]:
-    """The least that has to be set."""
+    """Yield a calendar with only the required settings."""
     tools = GoogleTools()
     async with GoogleMcp(tools) as server, aclosing(open_mcp_calendar(server.url, time_zone=BERLIN)) as calendar:
         yield tools, calendar
@@ -79,7 +79,7 @@ async def plain() -> AsyncIterator[Opened]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def particular() -> AsyncIterator[Opened]:
-    """A server with ETags, a named account, a calendar that is not the primary one, a reader in another zone."""
+    """Yield a server with ETags, a named account, a calendar that is not the primary one, a reader in another zone."""
     tools = GoogleTools(conditional=True)
     async with (
         GoogleMcp(tools) as server,
@@ -121,7 +121,7 @@ OpenedGoogle = tuple[GoogleEmulator, GoogleCalendar]
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def google() -> AsyncIterator[OpenedGoogle]:
-    """Google itself, connected to by a person's consent."""
+    """Yield Google itself, connected by a person's consent."""
     emulator = GoogleEmulator()
     async with served(emulator.app()) as base:
         tokens = await connect_person(emulator, base)
@@ -162,7 +162,7 @@ class CalDavAccount:
 
 @asynccontextmanager
 async def an_account(folder: Path, calendars: int, *habits: Habit) -> AsyncIterator[CalDavAccount]:
-    """``habits`` are those of the server that the tools meet."""
+    """Yield an account on a server with these ``habits``."""
     names = [f"calendar{n}" for n in range(calendars)]
     store = LocalCalendarConfig(data_dir=folder / "store", time_zone=BERLIN, radicale_password="any")
     async with AsyncExitStack() as stack:
@@ -191,7 +191,7 @@ async def account(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Cal
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def quirky(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[CalDavAccount]:
-    """Rewrites what it is given, says no ETag, cannot look for a UID, and answers 400 where others say conflict."""
+    """Yield a calendar that rewrites values, has no ETags, cannot find a UID, and answers 400 to a conflict."""
     habits: tuple[Habit, ...] = ("rewrites", "no uid filter", "uid is 400")
     async with an_account(tmp_path_factory.mktemp("quirky"), 80, *habits) as opened:
         yield opened

@@ -197,7 +197,7 @@ async def test_what_waited_for_the_app_is_due_once_it_is_back(stores: tuple[Stor
 
 
 async def test_a_state_is_good_once_and_for_its_time(stores: tuple[Store, Store]) -> None:
-    """S341: in whichever replica the browser comes back."""
+    """S341: the browser may come back to any replica."""
     one, other = map(open_installations, stores)
     for state in ("a", "b"):
         await one.add_state(state, expires_at=NOW + timedelta(minutes=10))

@@ -192,7 +192,7 @@ OF_ONE_TASK = {
     f"tasks {name}"
     for name in ("done", "move", "note", "pause", "priority", "rename", "resume", "retry", "show", "stop")
 }
-"""Commands about one task of a person: they refuse a task of somebody else."""
+"""Commands about one task of a person: they refuse another person's task."""
 
 ELSEWHERE = {
     "calendars connect": "tests/scenarios/test_own_calendars.py",
@@ -206,7 +206,7 @@ ELSEWHERE = {
 
 
 def find_commands() -> Iterator[tuple[str, click.Command]]:
-    """Every command that is about one person."""
+    """Yield every command that is about one person."""
     for name, (module, _) in _COMMANDS.items():
         yield from _walk(getattr(importlib.import_module(module), f"{name}_command"), name)
 
@@ -235,7 +235,7 @@ NO_SERVER = {"sync undo"}
 
 
 def connected(word: str) -> Somebody:
-    """Somebody whose history is that of the calendar that they connected."""
+    """Return a person whose history is that of the calendar that they connected."""
     return Somebody(word, calendar=f"caldav:https://dav.example.org/{word}#work")
 
 
@@ -257,7 +257,7 @@ class Data:
         return Data(folder)
 
     def run(self, command: str, who: Somebody, *arguments: str) -> tuple[int, str]:
-        """The status of a command, and all that it says."""
+        """Return the status of a command, and its output."""
         words = command.split()
         by_option = "--user" in {
             option for path, found in find_commands() if path == command for p in found.params for option in p.opts
@@ -416,7 +416,7 @@ _KINDS = frozenset({"dict", "OrderedDict", "defaultdict", "set", "Counter", "lis
 
 
 def find_caches() -> Iterator[str]:
-    """Every private attribute that is a collection, of every class that may see several people."""
+    """Yield every private attribute that is a collection, of every class that may see several people."""
     for package in _PACKAGES:
         for path, found in _list_classes(package):
             for name in _list_collections(found):

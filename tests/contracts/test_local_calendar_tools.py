@@ -35,7 +35,7 @@ NO_ZONE = (
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def served_tools(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[AtTheTools]:
-    """A caller through the whole protocol, the server mounted below another application's path."""
+    """Yield a caller through the whole protocol; the server is mounted below another application's path."""
     async with opened(tmp_path_factory.mktemp("calendar")) as direct:
         app = Starlette(routes=[Mount("/calendar", direct.calendar.mcp_app)])
         async with served(app, lifespan=False) as base, connected(f"{base}/calendar/mcp") as client:
@@ -44,7 +44,7 @@ async def served_tools(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterato
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def tools(served_tools: AtTheTools) -> AtTheTools:
-    """The same caller before an empty calendar."""
+    """Return such a caller of an empty calendar."""
     await served_tools.start_anew()
     return served_tools
 

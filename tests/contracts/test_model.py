@@ -66,7 +66,7 @@ async def counting(line: str | None) -> AsyncIterator[Model]:
 
 @asynccontextmanager
 async def answering(line: str | None) -> AsyncIterator[Model]:
-    """A recording of that model. What was never answered ends with a time-out at once."""
+    """Yield a recording of that model. A question without a recorded answer ends with a time-out at once."""
     async with scripted(line) as model:
         heard = ListeningModel(model)
         with contextlib.suppress(ModelError):

@@ -93,7 +93,7 @@ async def test_the_export_holds_every_row_and_no_token(both: Both) -> None:
 
 
 async def test_nothing_is_erased_while_a_write_to_the_calendar_is_not_finished(both: Both) -> None:
-    """Applying or paused, and also while somebody holds the calendar."""
+    """This covers writes that are applying or paused, and a calendar that is leased."""
     store, other = both
     await tell(store, ANNA)
     begun = transaction("open", [create(7, tx="open")], calendar=ANNA.calendar_key, context={"session": ANNA.session})

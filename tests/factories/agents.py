@@ -22,7 +22,7 @@ ALL = tuple(Scope)
 
 
 def token_for(name: str) -> str:
-    """The token of a test's client, the same for the same name."""
+    """Return the token of a test's client, the same for the same name."""
     return format_token(f"{sum(name.encode()):012x}", (name * 43)[:43].replace(".", "-"))
 
 
@@ -88,7 +88,7 @@ class Agents:
         return CallHandler(reach, self.store.clients, self.store.calls, self.clock, self.store.standings.is_reachable)
 
     async def let_in(self, name: str = "robot", **changes: Any) -> str:
-        """A client more; its token."""
+        """Let another client in and return its token."""
         token = token_for(name)
         await self.store.clients.add(client(name, **changes), hash_token(token))
         return token
@@ -97,13 +97,13 @@ class Agents:
         return await self.desk.call(tool, arguments, token_for(name))
 
     async def done(self, tool: str, arguments: Mapping[str, Any] | None = None, name: str = "robot") -> dict[str, Any]:
-        """The document of a call that has to succeed."""
+        """Return the document of a call that has to succeed."""
         answer = await self.ask(tool, arguments, name)
         assert not answer.is_error, answer.text
         return dict(answer.document)
 
     async def refusal(self, tool: str, arguments: Mapping[str, Any] | None = None, name: str = "robot") -> str:
-        """The sentence of a call that has to be refused."""
+        """Return the sentence of a call that has to be refused."""
         answer = await self.ask(tool, arguments, name)
         assert answer.is_error, answer.text
         return answer.text

@@ -20,7 +20,7 @@ MINUTE = 60.0
 
 @dataclass
 class Seconds:
-    """Time that passes when somebody sleeps."""
+    """A time that passes only in sleeps."""
 
     passed: float = 0.0
     slept: list[float] = field(default_factory=list)
@@ -38,7 +38,7 @@ class Seconds:
 
 @asynccontextmanager
 async def budget_of(most: int, time: Seconds, *, background: int = 50, kept: int = 30) -> AsyncIterator[LoginBudget]:
-    """The budget of one login, ``most`` requests a minute."""
+    """Yield the budget of one login, ``most`` requests a minute."""
     store = open_store(":memory:")
     limit = RequestLimit(most, background=background, kept=kept)
     quota = SqlQuota(store.database, now=time.now)
@@ -48,7 +48,7 @@ async def budget_of(most: int, time: Seconds, *, background: int = 50, kept: int
 
 @asynccontextmanager
 async def budget_in(time: Time, limit: RequestLimit = GOOGLE_LIMIT) -> AsyncIterator[LoginBudget]:
-    """The budget of one login, in the time of an engine."""
+    """Yield the budget of one login, in the time of an engine."""
     store = open_store(":memory:")
 
     def seconds() -> float:

@@ -1,4 +1,4 @@
-"""Constraints for tests: one line as an export writes it, and whole histories drawn by lot."""
+"""Constraints for tests: one line as an export writes it, and whole random histories."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def line_of(
     session: str | None = None,
     **fields: Any,
 ) -> Line:
-    """A line of an import."""
+    """Return a line of an import."""
     return {
         "user_id": user,
         "constraint_record": record_of(uid, **fields),
@@ -107,7 +107,7 @@ RULES = (
 
 
 def random_history(random: Random, *, users: Sequence[str] = ("U1", "U1", "U1", "U2"), uids: int = 6) -> list[Line]:
-    """Versions of a few constraints of a few people, in no order; each uid occurs for several people."""
+    """Return versions of a few constraints of a few people, in no order; each uid occurs for several people."""
     start = datetime(2026, 2, 20, tzinfo=UTC)
     lines: list[Line] = []
     for _ in range(random.randrange(1, 16)):
@@ -163,7 +163,7 @@ def _random_fields(random: Random, *, retired: bool, uids: int) -> dict[str, Any
 
 
 def random_context(random: Random, *, users: Sequence[str] = ("U1", "U1", "U1", "U2")) -> dict[str, Any]:
-    """A context with some fields left out; always with a day or an instant."""
+    """Return a context with some fields left out; always with a day or an instant."""
     day = date(2026, 2, 20) + timedelta(days=random.randrange(0, 40))
     minutes = random.randrange(24 * 60)
     now = datetime(day.year, day.month, day.day, tzinfo=UTC) + timedelta(

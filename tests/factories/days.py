@@ -34,7 +34,7 @@ def block(
     notes: str = "",
     kind: ET = ET.DEEP_WORK,
 ) -> TBEvent:
-    """A block at a local time; its name is its key unless another is given."""
+    """Return a block at a local time; its name is its key by default."""
     timing = FixedStart(start=time.fromisoformat(start), duration=timedelta(minutes=minutes))
     return TBEvent(name=name or str(key), description=notes, type=kind, timing=timing, key=key)
 
@@ -44,12 +44,12 @@ def plan_of(*blocks: TBEvent, day: date = DAY, tz: str = TZ) -> TBPlan:
 
 
 def twelve_blocks() -> TBPlan:
-    """A quarter of an hour each, from eight."""
+    """Return a plan of twelve blocks of a quarter of an hour each, from eight."""
     return plan_of(*(block(f"k{n}", _clock(480 + 15 * n), 15) for n in range(12)))
 
 
 def eleven_changes() -> TBPlan:
-    """:func:`twelve_blocks` with 8 updates, 2 creates and 1 delete."""
+    """Return :func:`twelve_blocks` with 8 updates, 2 creates and 1 delete."""
     renamed = [block(f"k{n}", _clock(480 + 15 * n), 15, name=f"k{n}!") for n in range(1, 9)]
     same = [block(f"k{n}", _clock(480 + 15 * n), 15) for n in range(9, 12)]
     return plan_of(block("x", "06:00", 15), block("y", "06:30", 15), *renamed, *same)
@@ -60,7 +60,7 @@ def _clock(minutes: int) -> str:
 
 
 def at(clock: str, day: date = DAY, tz: str = TZ) -> datetime:
-    """A local time of the day as an instant."""
+    """Return a local time of the day as an instant."""
     return datetime.combine(day, time.fromisoformat(clock), ZoneInfo(tz)).astimezone(UTC)
 
 
@@ -70,7 +70,7 @@ def snapshot_of(*events: EventImage, day: date = DAY, tz: str = TZ, **fetched: E
 
 @dataclass
 class Time:
-    """A clock that moves when somebody sleeps, and only then."""
+    """A clock that moves only in sleeps."""
 
     instant: datetime = NOON
     slept: list[float] = field(default_factory=list)
@@ -87,7 +87,7 @@ class Time:
 def engine_over(
     calendar: Calendar, journal: Journal, time: Time, *, limits: Limits | None = None, owner: str = "test"
 ) -> CalendarSubmitter:
-    """The engine over any calendar; its transactions are t0, t1, ..."""
+    """Return the engine over any calendar; its transactions are t0, t1, ..."""
     ids = itertools.count()
     outside = CommitContext(calendar, journal, time, time.sleep, lambda: 0.0, limits or Limits())
     return CalendarSubmitter(outside, owner=owner, new_id=lambda: f"t{next(ids)}")
@@ -120,6 +120,6 @@ class World:
         return await self.journal.ledger(self.calendar.key, day)
 
     def managed(self) -> list[tuple[str, ...]]:
-        """Our live events as the person sees them: ids and versions left out."""
+        """Return our live events as the person sees them, without ids and versions."""
         ours = [e for e in self.store.shown().values() if e.marker is not None and e.id.startswith("fftb")]
         return sorted((e.summary, e.description, str(e.start), str(e.end), str(e.color_id)) for e in ours)

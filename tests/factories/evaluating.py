@@ -57,6 +57,6 @@ class Knowing(Listener):
 def knowing(
     cases: Iterable[Case], wrong: Callable[[Case, str], bool] = lambda _case, _prompt: False
 ) -> Iterator[dict[str, str]]:
-    """The server; gives the settings of a program that uses it."""
+    """Run the server and yield the settings of a program that uses it."""
     with speaking(Knowing(cases, wrong)) as settings:
         yield settings

@@ -21,7 +21,7 @@ def shown(fields: EventFields) -> Shown:
 
 
 def may_be_one(one: Shown, other: Shown) -> bool:
-    """The same title but for case and space, and shared time or a start within 20 minutes."""
+    """Check for the same title but for case and space, and shared time or a start within 20 minutes."""
     titles = {" ".join(title.split()).casefold() for title in (one[0], other[0])}
     together = one[2] < other[3] and other[2] < one[3]
     near = together or abs((one[2] - other[2]).total_seconds()) <= 20 * 60
@@ -29,7 +29,7 @@ def may_be_one(one: Shown, other: Shown) -> bool:
 
 
 def fewest_ops(blocks: Sequence[DesiredBlock], events: Sequence[EventFields]) -> int:
-    """Creates, updates and deletes of the best of all pairings, when no block is known by its key.
+    """Return the number of creates, updates and deletes in the best of all pairings, when no block is known by its key.
 
     ``best[taken]`` is the fewest ops for the blocks seen so far when just those events (as bits) were taken for them.
     """

@@ -31,7 +31,7 @@ BAD_VALUES: tuple[Any, ...] = (
 
 
 def broken_texts(right: Answer) -> Iterator[tuple[str, str]]:
-    """Texts that are no such answer at all, each with a name."""
+    """Yield texts that are no such answer at all, each with a name."""
     text = json.dumps(right)
     yield "nothing", ""
     yield "blanks", " \n\t "
@@ -58,7 +58,7 @@ def broken_texts(right: Answer) -> Iterator[tuple[str, str]]:
 
 
 def mutated(right: Answer, count: int, seed: int) -> Iterator[tuple[str, str]]:
-    """The right answer with one to three of its values replaced, dropped or doubled."""
+    """Yield the right answer with one to three of its values replaced, dropped or doubled."""
     dice = random.Random(seed)
     for number in range(count):
         answer = copy.deepcopy(right)
@@ -68,7 +68,7 @@ def mutated(right: Answer, count: int, seed: int) -> Iterator[tuple[str, str]]:
 
 
 def _spoil(answer: Answer, dice: random.Random) -> None:
-    """Change one value somewhere in the answer."""
+    """Change one value anywhere in the answer."""
     here: Any = answer
     while True:
         keys = list(here) if isinstance(here, dict) else list(range(len(here)))

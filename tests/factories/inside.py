@@ -11,7 +11,7 @@ from fateforger.cli import main
 
 
 def run_inside(*arguments: str) -> tuple[int, str, str]:
-    """Exit status, stdout and stderr."""
+    """Run the program in this process and return its status, output and errors."""
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as ended:
         main(list(arguments))

@@ -30,7 +30,7 @@ def clock(minute: int) -> str:
 
 
 def day_of(family: str, seed: int) -> Document:
-    """A day (or week) of a family that the benchmark measures."""
+    """Return a day (or week) of a family that the benchmark measures."""
     lot = Random(f"{family}-{seed}")
     tasks, events = (lot.randint(*bounds) for bounds in SIZES[family])
     days = 5 if family == "week" else 1
@@ -129,8 +129,7 @@ def _said(lot: Random, number: int, start: int) -> Document:
 
 
 def any_day(seed: int) -> Document:
-    """A small day of any kind: zones, nights, changes of the clock, required tasks, pinned blocks, rules of every
-    kind."""
+    """Return a small day of any kind: zones, nights, clock changes, required tasks, pins, rules of all kinds."""
     lot = Random(f"any-{seed}")
     start = lot.choice((0, 60, 7 * 60, 8 * 60, 9 * 60, 13 * 60, 20 * 60))
     long = lot.choice((120, 240, 360, 480, 600))

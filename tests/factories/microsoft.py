@@ -49,7 +49,7 @@ def open_over(
     time_zone: str = BERLIN,
     **more: Any,
 ) -> MicrosoftCalendar:
-    """The adapter over the emulator: without a socket, unless there is another way to its address."""
+    """Return the adapter over the emulator: without a socket, unless there is another way to its address."""
     client = GraphClient(
         tokens or Signed(emulator), address=f"{address}/v1.0", transport=transport or emulator.transport()
     )
@@ -57,7 +57,7 @@ def open_over(
 
 
 def find_item(mailbox: Mailbox, event_id: str) -> Item:
-    """The event with an id of the port: ours by its property, unless it is a copy."""
+    """Return the event with an id of the port: ours by its property, unless it is a copy."""
     claims = [item for item in mailbox.items.values() if item.extended.get(ID_PROPERTY) == event_id]
     first = [item for item in claims if item.values["transactionId"] == event_id] or claims
     return first[0] if first else mailbox.get(None, event_id)

@@ -24,7 +24,7 @@ PLAIN = {
 
 
 def mirror_file(path: Path, *rows: dict[str, Any], journal: str = "delete") -> Path:
-    """A file with these rows; what a row does not say is as plain as can be."""
+    """Write a file with these rows, with plain values in all other columns."""
     with closing(sqlite3.connect(path)) as db:
         db.execute(f"PRAGMA journal_mode={journal}")
         db.execute(_TABLE)

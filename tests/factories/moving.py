@@ -51,7 +51,7 @@ class Share:
 
 
 def moved_share(document: Document, steps: int) -> Share:
-    """The first meeting that takes time is moved to eleven, and the day drafted again from the plan there was."""
+    """Move the first meeting that takes time to eleven, and draft the day again from its plan."""
     before = draft_instance(read_instance(document), steps=steps)
     event = next(e for e in document["immovables"] if e["busy"])
     events = [{**e, "start": FROM, "end": TO} if e is event else e for e in document["immovables"]]

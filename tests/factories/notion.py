@@ -25,7 +25,7 @@ EVENT_COLUMNS = {
 
 
 def prop(kind: str, value: Any) -> Json:
-    """A property of a page, from a plain value."""
+    """Return a property of a page, from a plain value."""
     match kind:
         case "title" | "rich_text":
             held: Any = text_of(value or "") if isinstance(value, str | None) else value
@@ -60,8 +60,10 @@ class TbDatabases:
         return (self.constraints, self.windows, self.topics, self.events)
 
     def add(self, where: NotionTable, /, **values: Any) -> str:
-        """A page with these values by title; a ready property goes through as it is. ``page`` is what else the page is.
-        Gives its id."""
+        """Add a page with these values by title, and return its id.
+
+        A ready property goes through as it is. ``page`` are other fields of the page.
+        """
         about = values.pop("page", {})
         new_id = notion_id(0xA00000 + 0x10000 * self.tables.index(where) + len(where.pages))
         properties = {
@@ -72,7 +74,7 @@ class TbDatabases:
         return new_id
 
     def constraint(self, name: str, /, **values: Any) -> str:
-        """A locked constraint of the profile, unless ``values`` say otherwise, with ``windows``."""
+        """Add a locked constraint of the profile with ``windows``; ``values`` may change it."""
         windows = values.pop("windows", ())
         said = {"Name": name, "Necessity": "should", "Status": "locked", "Source": "user", "Scope": "profile", **values}
         page_id = self.add(self.constraints, **said)

@@ -35,7 +35,7 @@ MIDNIGHT = datetime(2026, 3, 1, 23, 0, tzinfo=UTC)
 def fields(
     summary: str = "Focus", start: int = 540, minutes: int = 60, notes: str = "", kind: ET = ET.DEEP_WORK
 ) -> EventFields:
-    """``start`` in minutes since local midnight."""
+    """Return the fields of an event; ``start`` is in minutes since local midnight."""
     begin = MIDNIGHT + timedelta(minutes=start)
     return EventFields(
         summary=summary,
@@ -86,7 +86,7 @@ class Paper:
         return self.perform(plan, tx, undoes=transactions[0].id)
 
     def perform(self, plan: SyncPlan, tx: str, undoes: str | None = None) -> tuple[Paper, Transaction]:
-        """Every op takes effect at once."""
+        """Carry out every op at once."""
         after = self
         records: list[OpRecord] = []
         for op in plan.ops:
@@ -137,23 +137,23 @@ class Paper:
         return Ledger(heads=tuple(heads.values()), generations=generations)
 
     def edit(self, event_id: str, **changes: Any) -> Paper:
-        """The person changes an event."""
+        """Change an event as the person."""
         return replace(self, events={**self.events, event_id: self.events[event_id].model_copy(update=changes)})
 
     def without(self, event_id: str) -> Paper:
-        """The person deletes an event."""
+        """Delete an event as the person."""
         return self.edit(event_id, status="cancelled")
 
     def with_event(self, image: EventImage) -> Paper:
         return replace(self, events={**self.events, image.id: image})
 
     def shown(self, key: str) -> EventImage:
-        """The live event of a block."""
+        """Return the live event of a block."""
         (head,) = (h for h in self.ledger.heads if h.key == key)
         assert not self.events[head.event_id].gone
         return self.events[head.event_id]
 
     def view(self) -> list[EventFields]:
-        """Our live events as the person sees them."""
+        """Return our live events as the person sees them."""
         ours = [e.fields for e in self.events.values() if not e.gone and e.marker is not None]
         return sorted(ours, key=lambda f: (f.start, f.end, f.summary, f.description, f.color_id or ""))

@@ -139,7 +139,7 @@ async def _planned(store: Store, who: Somebody) -> None:
 
 
 def _jobs(who: Somebody) -> tuple[NewJob, ...]:
-    """One of each form in which a job can be somebody's."""
+    """Return a job of the person in each form that jobs have."""
     words: Mapping[str, Any] = {"kind": "queue", "user_id": who.id, "text": who.word}
     return (
         NewJob("turn", f"queue {who.id}", command_id("click", who.word), words),
@@ -153,7 +153,7 @@ def _jobs(who: Somebody) -> tuple[NewJob, ...]:
 
 
 async def _written(store: Store, who: Somebody) -> None:
-    """Two days on their calendar, the second one undone, and one from the command line."""
+    """Write two days to their calendar, undo the second one, and write one from the command line."""
     for number, context in enumerate([{"session": who.session}, {}]):
         tx = f"{who.word}{number}"
         await _write(store, who, tx, who.day + timedelta(days=number), {**context, "said": who.word})

@@ -30,7 +30,7 @@ DAYS = st.sampled_from((date(2026, 3, 2), date(2026, 3, 29), date(2026, 10, 25))
 
 
 def before_and_after() -> DayView:
-    """A day on which something was moved, made shorter, added and removed, with meetings."""
+    """Return a day with meetings and with blocks that were moved, shortened, added and removed."""
     kept = block("a", "09:00", 90, name="Write the report")
     before = plan_of(
         kept,
@@ -60,7 +60,7 @@ def before_and_after() -> DayView:
 
 @st.composite
 def views(draw: Any) -> DayView:
-    """Any day: overlapping and hostile entries, days of 23 and 25 hours, changes, nights."""
+    """Draw any day: overlapping and hostile entries, days of 23 and 25 hours, changes, nights."""
     day = draw(DAYS)
     blocks = draw(st.lists(blocks_on(day), max_size=12, unique_by=lambda one: one.key))
     before = draw(st.none() | st.lists(blocks_on(day), max_size=8, unique_by=lambda one: one.key))

@@ -15,7 +15,7 @@ from fateforger.session.pending import pending_questions
 async def read_message(
     reply: TimeboxingUserReply, session: Session, model: Model, nameable: Sequence[Version] = ()
 ) -> MessageReading:
-    """The first wish of a message."""
+    """Read the first wish of a message."""
     found = await find_wishes(reply, session, model, pending_questions(session))
     if found.trouble:
         return MessageReading(trouble=found.trouble)

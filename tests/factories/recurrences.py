@@ -31,7 +31,7 @@ ZONE_OF_SECONDS = (
 
 
 def series(uid: str, title: str, *lines: str, start: str = ":20200101T080000Z", zone: str = "") -> str:
-    """A calendar object of five minutes from 2020 on, as another program writes it."""
+    """Return a calendar object of five minutes from 2020 on, as another program writes it."""
     whole = (
         "BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//somebody else//EN", *([zone] if zone else []), "BEGIN:VEVENT",
         f"UID:{uid}", "DTSTAMP:20260101T000000Z", f"SUMMARY:{title}", f"DTSTART{start}", "DURATION:PT5M", *lines,

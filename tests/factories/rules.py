@@ -13,7 +13,7 @@ KINDS = ("BEFORE", "AFTER", "ALWAYS", "NEVER", "IF", "ON")
 
 
 def expression(random: Random, atoms: tuple[tuple[str, str], ...], size: int = 2) -> tuple[Any, ...]:
-    """Of these atoms, not deeper than ``size`` operators."""
+    """Draw an expression of these atoms, not deeper than ``size`` operators."""
     if size == 0 or random.random() < 0.4:
         return random.choice(atoms)
     operator = random.choice(("not", "and", "or"))
@@ -23,7 +23,7 @@ def expression(random: Random, atoms: tuple[tuple[str, str], ...], size: int = 2
 
 
 def rule(random: Random) -> Rule:
-    """Of any kind, over actions, states or both, as far as the kind takes them (R6, R7)."""
+    """Draw a rule of any kind, over actions, states or both, as far as the kind takes them (R6, R7)."""
     actions = tuple(("action", name) for name in ACTIONS)
     states = tuple(("state", name) for name in STATES)
     pools = (actions, states, actions + states)
@@ -34,7 +34,7 @@ def rule(random: Random) -> Rule:
 
 
 def trace(random: Random, longest: int = 12) -> list[dict[str, list[str]]]:
-    """Steps with few actions; some states are unknown in some of the traces."""
+    """Draw steps with few actions; some states are unknown in some of the traces."""
     unknown = random.choice((0.0, 0.1, 0.3))
     steps = []
     for _ in range(random.randint(0, longest)):
@@ -49,7 +49,7 @@ def trace(random: Random, longest: int = 12) -> list[dict[str, list[str]]]:
 
 
 def text(kind: str, activation: tuple[Any, ...] | None, target: tuple[Any, ...]) -> str:
-    """The rule as somebody would write it, with all parentheses."""
+    """Return the rule as a person would write it, with all parentheses."""
     wanted, when = words(target), "" if activation is None else words(activation)
     return {
         "BEFORE": f"BEFORE {when}: {wanted}",
@@ -62,7 +62,7 @@ def text(kind: str, activation: tuple[Any, ...] | None, target: tuple[Any, ...])
 
 
 def words(formula: tuple[Any, ...]) -> str:
-    """An expression as text."""
+    """Return an expression as text."""
     match formula:
         case ("action" | "state", name):
             return str(name)

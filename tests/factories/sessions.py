@@ -1,4 +1,4 @@
-"""Sessions with changed fields, whichever group holds them."""
+"""Sessions with changed fields, in any group."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def new_task(
     after: tuple[str, ...] = (),
     state: str = "active",
 ) -> NewTask:
-    """Something to add; ``after`` are keys or ids."""
+    """Return a task to add; ``after`` are keys or ids."""
     return NewTask(
         TaskSpec(title=title, priority=priority),
         Origin(door="cli"),

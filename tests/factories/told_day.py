@@ -51,14 +51,16 @@ LINES: tuple[Line, ...] = (
 
 
 def speaking() -> ScriptedModel:
-    """The model of that day. It has no draft to offer, whenever it is asked for one."""
+    """Return the model of that day. It refuses every request for a draft."""
     lines = iter(LINES)
     return ScriptedModel(by=lambda prompt: ModelUnreachable("Away.") if prompt.role is Role.DRAFT else next(lines))
 
 
 async def told_day(house: House) -> Person:
-    """From nothing to a committed day, by words and clicks, with a repair on the way. The model of ``house`` is
-    :func:`speaking`."""
+    """Plan and commit a day by words and clicks, with a repair on the way.
+
+    The model of ``house`` is :func:`speaking`.
+    """
     meeting(house, "Wolpertinger Jour fixe", "10:00", "11:00", description="Nachtschicht, kolibri")
     anna = Person(house)
     await anna.start()

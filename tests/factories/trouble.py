@@ -32,7 +32,7 @@ SIDES: tuple[Side, Side] = ("before", "after")
 
 
 class Died(BaseException):
-    """The process is gone. Nothing of it may act any more."""
+    """The process is gone. No part of it may act any more."""
 
 
 CALL_FAULTS: dict[str, Callable[[], Fault]] = {
@@ -47,7 +47,7 @@ CALL_FAULTS: dict[str, Callable[[], Fault]] = {
 
 
 def call_fault(number: int) -> Fault:
-    """One of them, by number."""
+    """Return one of the faults, by number."""
     return list(CALL_FAULTS.values())[number]()
 
 

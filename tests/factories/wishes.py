@@ -18,7 +18,7 @@ def wish(what: str, *numbers: int, **said: object) -> Answer:
 
 
 def rule(**said: object) -> Answer:
-    """A rule as far as a message speaks of it."""
+    """Return a rule with the parts that a message mentions."""
     nothing = dict.fromkeys(
         (
             "name", "description", "necessity", "scope", "rule_kind", "windows", "minutes_min", "minutes_max", "change", "day_rule",

@@ -8,7 +8,7 @@ Answer = dict[str, Any]
 
 
 def also(intent: str, words: str | None = None, *, number: int | None = None) -> Answer:
-    """One more thing that a message wants."""
+    """Return another wish of a message."""
     return {"intent": intent, "number": number, "words": words}
 
 
@@ -45,12 +45,12 @@ def opening(*, plan: bool = True, **said: Any) -> Answer:
 
 
 def outside(wants: str, **more: Any) -> Answer:
-    """A first message that wants no day planned."""
+    """Return the answer for a first message that is not about planning a day."""
     return {**opening(plan=False), "wants": wants, **more}
 
 
 def work(title: str, kind: str = "do", **more: Any) -> Answer:
-    """A message that wants something done."""
+    """Return the answer for a message with a task to do."""
     nothing = {"context": None, "minutes": None, "date": None, "start": None, "priority": None, "project": None}
     empty: Answer = {"criteria": [], "files": [], "tags": [], "workflow": None, "simple": True, "haste": "no"}
     return wanting("work", changes=True, work={"kind": kind, "title": title, **nothing, **empty, **more})
@@ -67,7 +67,7 @@ def route(answer: Answer) -> Answer | None:
 
 
 def first(answer: Answer) -> list[Answer]:
-    """All answers about a first message."""
+    """Return all answers about a first message."""
     heard = route(answer)
     return [answer] if heard is None else [heard, answer]
 
@@ -88,23 +88,23 @@ def patch(*ops: Answer | list[Answer], **more: Any) -> Answer:
 
 
 def name(index: int) -> str:
-    """The name of the block at that position."""
+    """Return the name of the block at that position."""
     return f"b{index + 1}"
 
 
 def timed(index: int, start: str, minutes: int) -> list[Answer]:
-    """The block at that position, at another time and of that length."""
+    """Return a patch that moves the block at that position to another time and length."""
     moved: Answer = {"op": "move", "b": name(index), "start": start}
     return [moved, {"op": "resize", "b": name(index), "minutes": minutes}]
 
 
 def removed(index: int) -> Answer:
-    """The block at that position, gone."""
+    """Return a patch that removes the block at that position."""
     return {"op": "remove", "b": name(index)}
 
 
 def block(title: str, start: str, minutes: int, kind: str = "DW", **more: Any) -> Answer:
-    """A new block."""
+    """Return a patch that adds a block."""
     return {"op": "add", "title": title, "type": kind, "start": start, "minutes": minutes, **more}
 
 

@@ -77,7 +77,7 @@ class CalDavStore(GoogleStore):
         assert not value, "the server holds the events"
 
     def show(self, stored: Stored, *, gone: bool = False) -> EventImage:
-        """The event, or the whole series."""
+        """Return the event, or the whole series."""
         place = (stored, gone)
         if place not in self._images:
             resource = Resource(stored.path, stored.etag, stored.text.replace("\r\n", "\n"))
@@ -149,7 +149,7 @@ class CalDavStore(GoogleStore):
         return self.show(self.server.put(path, calendar.to_ical().decode()))
 
     def _moment(self, moment: datetime | date) -> datetime | date:
-        """A time as a phone writes it: in the person's zone, but in the hour that happens twice."""
+        """Return a time as a phone writes it: in the person's zone, except in the hour that happens twice."""
         if not isinstance(moment, datetime):
             return moment
         local = moment.astimezone(ZoneInfo(self.time_zone))
@@ -286,7 +286,7 @@ class SimulatedCalDav(OverRequests[httpx.Response]):
 
 @asynccontextmanager
 async def opened_caldav(folder: Path, *habits: Habit) -> AsyncIterator[SimulatedCalDav]:
-    """An empty calendar on a server of those habits."""
+    """Open an empty calendar on a server with those habits."""
     server = CalDavServer(folder, "calendar", habits)
     calendar = SimulatedCalDav(CalDavStore(server), key="caldav", conditional_write=True)
     calendar.open(server, SystemClock().now, asyncio.sleep)

@@ -92,7 +92,7 @@ class Crash:
 
 @dataclass(frozen=True)
 class Race:
-    """Somebody else does something right before or right after the call takes effect."""
+    """A change by another client right before or right after the call takes effect."""
 
     hook: Callable[[], object]
     when: When = "before"

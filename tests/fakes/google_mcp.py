@@ -66,7 +66,7 @@ class Waits:
 
 @dataclass(frozen=True)
 class Does:
-    """Somebody else does something right before or right after the call takes effect."""
+    """A change by another client right before or right after the call takes effect."""
 
     hook: Callable[[], object]
 
@@ -118,7 +118,7 @@ class GoogleMcp:
         self.requests.clear()
 
     def asked(self, tool: str) -> list[Mapping[str, Any]]:
-        """The arguments of all calls of one tool."""
+        """Return the arguments of all calls of one tool."""
         return [arguments for name, arguments in self.requests if name == tool]
 
     async def __aenter__(self) -> Self:
@@ -137,7 +137,7 @@ class GoogleMcp:
             yield base
 
     def mcp_server(self) -> Server[Any]:
-        """The server without its transport."""
+        """Return the server without its transport."""
 
         async def on_list_tools(_context: Any, _params: Any) -> ListToolsResult:
             return ListToolsResult(tools=[self._declaration(name) for name in DECLARED])
@@ -181,7 +181,7 @@ class GoogleMcp:
         return _text(json.dumps(answer)) if said is None else said
 
     def met(self, tool: str, kinds: tuple[type, ...], *, applied: bool) -> Fault | None:
-        """The fault that this call meets, if any; it is used up."""
+        """Return the fault that this call meets, if any, and use it up."""
         for armed in self._armed:
             if isinstance(armed.fault, kinds) and armed.tool in (None, tool) and armed.applied is applied:
                 armed.times -= 1

@@ -32,7 +32,7 @@ class Invalid(Exception):
 
 
 def same(fields: EventFields) -> EventFields:
-    """The normalization of a calendar that keeps what it is given."""
+    """Return the fields unchanged, as a calendar does that normalizes nothing."""
     return fields
 
 
@@ -53,18 +53,18 @@ class GoogleStore:
     # --- what the programming interface offers ---
 
     def get(self, event_id: str) -> EventImage | None:
-        """The event, also a cancelled one."""
+        """Return the event, also a cancelled one."""
         return self.events.get(event_id)
 
     def live(self, event_id: str) -> EventImage:
-        """The event, unless it is gone. Raises :class:`Missing`."""
+        """Return the event, unless it is deleted. Raises :class:`Missing`."""
         image = self.events.get(event_id)
         if image is None or image.gone:
             raise Missing(event_id)
         return image
 
     def insert(self, event_id: str, fields: EventFields, properties: Mapping[str, str], **extras: Any) -> EventImage:
-        """Raises :class:`Taken` for an id that was ever used, and :class:`Invalid`."""
+        """Insert an event. Raises :class:`Taken` for an id that was ever used, and :class:`Invalid`."""
         if event_id in self.events or event_id in self.purged:
             raise Taken(event_id)
         if self.lag:
@@ -115,7 +115,10 @@ class GoogleStore:
         event_id: str | None = None,
         **more: Any,
     ) -> EventImage:
-        """An event of the person's own. ``more`` are fields of ``EventImage``, and ``extras`` (Google's other fields)."""
+        """Create an event of the person's own.
+
+        ``more`` are fields of ``EventImage``, and ``extras`` (Google's other fields).
+        """
         extras = more.pop("extras", {})
         event_id = self._mint() if event_id is None else event_id
         if event_id in self.events or event_id in self.purged:
@@ -144,7 +147,10 @@ class GoogleStore:
         return self._put(image.model_copy(update={"id": self._mint(), **moved}), extras_of(image))
 
     def user_repeat(self, event_id: str) -> EventImage:
-        """An event becomes a series. Returns the occurrence of the next day, which has our mark and our id in its own."""
+        """Turn an event into a series and return its occurrence of the next day.
+
+        The occurrence has our mark, and our id as a part of its own.
+        """
         image = self.live(event_id)
         start = self.instant(image.start) + timedelta(days=1)
         return self.user_create(
@@ -157,7 +163,7 @@ class GoogleStore:
         )
 
     def purge(self, event_id: str) -> None:
-        """A deleted event is forgotten, as happens after some weeks; its id stays taken."""
+        """Forget a deleted event, as happens after some weeks; its id stays taken."""
         del self.events[event_id]
         self.purged.add(event_id)
 
@@ -167,14 +173,14 @@ class GoogleStore:
         return self._ticks
 
     def changed_since(self, ticks: int) -> list[EventImage]:
-        """The events that were written after so many writes, also deleted ones, in the order of their last writes."""
+        """Return the events written after that many writes, also deleted ones, in the order of their last writes."""
         since = _stamp(ticks)
         return sorted((e for e in self.events.values() if str(e.version) > since), key=lambda e: str(e.version))
 
     # --- for assertions ---
 
     def shown(self) -> dict[str, EventImage]:
-        """All live events by id."""
+        """Return all live events by id."""
         return {i: e for i, e in sorted(self.events.items()) if not e.gone}
 
     def instant(self, moment: datetime | date) -> datetime:
@@ -201,7 +207,7 @@ class GoogleStore:
 
 
 def google_json(image: EventImage, time_zone: str, extras: Mapping[str, Any]) -> dict[str, Any]:
-    """The event as Google writes it: defaults left out, times with the offset of the calendar's zone."""
+    """Return the event as Google writes it: defaults left out, times with the offset of the calendar's zone."""
     who = {"email": OWNER, "self": True} if image.organized_by_me else {"email": "boss@example.com"}
     shared = extras.get("extendedProperties", {}).get("shared")
     extended = {
@@ -236,7 +242,7 @@ def google_json(image: EventImage, time_zone: str, extras: Mapping[str, Any]) ->
 
 
 def extras_of(image: EventImage) -> dict[str, Any]:
-    """Google's fields that an ``EventImage`` has no name for, as they were given."""
+    """Return Google's fields that an ``EventImage`` has no name for, unchanged."""
     known = google_json(image, "UTC", {}).keys() | {"description", "colorId", "transparency", "extendedProperties"}
     kept = {name: value for name, value in image.raw.items() if name not in known or name == "reminders"}
     shared = image.raw.get("extendedProperties", {}).get("shared")

@@ -117,7 +117,7 @@ class GoogleTools:
     log: list[float] = field(default_factory=list)
 
     def call(self, tool: str, a: Mapping[str, Any]) -> dict[str, Any]:
-        """The JSON that the tool answers. Raises :class:`GoogleError` and :class:`ToolError`."""
+        """Call a tool and return its JSON. Raises :class:`GoogleError` and :class:`ToolError`."""
         before = self.spent
         try:
             return self._call(tool, a)

@@ -24,7 +24,7 @@ class MemoryJournal:
         self.leases: dict[str, tuple[Lease, bool]] = {}
 
     def copy(self) -> MemoryJournal:
-        """The same journal, to go on in another way."""
+        """Return a copy of the journal, for another course of events."""
         copy = MemoryJournal()
         copy.transactions, copy.heads = dict(self.transactions), dict(self.heads)
         copy.generations, copy.leases = dict(self.generations), dict(self.leases)

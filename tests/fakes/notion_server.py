@@ -27,13 +27,13 @@ Json = dict[str, Any]
 
 
 def notion_id(number: int) -> str:
-    """The ``number``-th id there is."""
+    """Return the ``number``-th id."""
     text = f"{number:032x}"
     return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))
 
 
 def text_of(said: str, *, run: int = 2000) -> list[Json]:
-    """A rich text, a run for each so many letters."""
+    """Return a rich text with runs of that many letters."""
     pieces = [said[at : at + run] for at in range(0, len(said), run)]
     return [{"type": "text", "text": {"content": piece, "link": None}, "plain_text": piece} for piece in pieces]
 
@@ -179,7 +179,7 @@ class NotionServer:
 
 @asynccontextmanager
 async def notion_server(*tables: NotionTable) -> AsyncIterator[NotionServer]:
-    """The server, at ``server.url``."""
+    """Run the server, at ``server.url``."""
     server = NotionServer(list(tables))
     async with served(server.app) as base:
         server.url = base

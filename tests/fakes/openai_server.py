@@ -164,7 +164,7 @@ class ModelServer:
         return Response(status_code=499)
 
     async def _chat(self, request: Request) -> Response:
-        """Ollama's own API."""
+        """Answer in Ollama's own API."""
         body = await request.json()
         if (refusal := self.rejects(body)) is not None:
             return JSONResponse({"error": refusal}, 400)
@@ -187,7 +187,7 @@ class ModelServer:
 
 
 def _cut(messages: list[dict[str, Any]], context: int | None) -> tuple[dict[str, Any], ...]:
-    """The messages without the beginning that does not fit."""
+    """Return the messages without the beginning that does not fit."""
     kept, left = [], None if context is None else context * 3
     for message in reversed(messages):
         text = str(message["content"])
@@ -200,7 +200,7 @@ def _cut(messages: list[dict[str, Any]], context: int | None) -> tuple[dict[str,
 
 @asynccontextmanager
 async def model_server(script: Script, **options: Any) -> AsyncIterator[ModelServer]:
-    """The server, at ``server.url`` (ends in ``/v1``), with the fields of :class:`ModelServer`."""
+    """Run the server, at ``server.url`` (ends in ``/v1``), with the fields of :class:`ModelServer`."""
     server = ModelServer(script, **options)
     async with served(server.app) as base:
         server.url = f"{base}/v1"

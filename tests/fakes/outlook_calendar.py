@@ -90,7 +90,7 @@ class OutlookStore(GoogleStore):
         return find_item(self.mailbox, event_id)
 
     def _to_graph(self, item: Item | None, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Properties by Graph's names, from fields of an image and Google's names of the others."""
+        """Return properties by Graph's names, from fields of an image and Google's names of the others."""
         values: dict[str, Any] = {}
         for name, value in given.items():
             match name:
@@ -179,7 +179,7 @@ class OutlookCalls(GoogleCalendarFake):
 
 
 def open_outlook(key: str = "fake/outlook") -> OutlookCalls:
-    """An empty calendar of Microsoft, behind the adapter."""
+    """Open an empty calendar of Microsoft, behind the adapter."""
     emulator = MicrosoftEmulator()
     calendar = OutlookCalls(OutlookStore(emulator.mailbox), key=key, conditional_write=True)
     calendar.open(emulator)

@@ -47,7 +47,7 @@ class OverRequests(GoogleCalendarFake, Generic[Reply]):
 
     @abstractmethod
     def refuse(self, fault: Answer | Status) -> Reply:
-        """The answer to a request that meets this fault."""
+        """Return the answer to a request that meets this fault."""
 
     async def send(
         self, verb: Verb, event_id: str | None, effect: Callable[[], Reply], arguments: Mapping[str, Any]

@@ -26,7 +26,7 @@ Habit = Literal[
     "uid is 400",  # Nextcloud before it answered no-uid-conflict: a UID that is there already is a bad request
     "only well-known",  # Nextcloud, Fastmail: nothing but a web page at the root
     "other host",  # iCloud: the calendars are at another host of the same domain
-    "read-only",  # somebody else's calendar
+    "read-only",  # another person's calendar
     "ignores time",  # servers that answer every query with the whole calendar
     "bin",  # Nextcloud: deleted calendars are listed
     "moved",  # a calendar that was renamed on a server that remembers where it was: /me/old/
@@ -54,13 +54,13 @@ class Habits:
     elsewhere: str = ""
 
     def refuse(self, method: str, body: bytes) -> int | None:
-        """The status of a refusal, if the request is refused."""
+        """Return the status of a refusal, if the request is refused."""
         if method == "REPORT" and b"prop-filter" in body and "no uid filter" in self.of:
             return 403
         return 403 if method in ("PUT", "DELETE") and "read-only" in self.of else None
 
     def take(self, method: str, body: bytes) -> bytes:
-        """The body of a request as the server understands it."""
+        """Return the body of a request as the server reads it."""
         if method == "REPORT" and "ignores time" in self.of:
             return _TIME_RANGE.sub(b"", body)
         if method != "PUT":
@@ -74,7 +74,7 @@ class Habits:
         return body
 
     def tell(self, method: str, answer: httpx.Response) -> httpx.Response:
-        """The answer as programs get it."""
+        """Return the answer as programs get it."""
         status, body = answer.status_code, answer.content
         headers = {n: v for n, v in answer.headers.items() if n in ("etag", "content-type", "location")}
         if method == "PUT":

@@ -23,7 +23,7 @@ LUNCH_NEAR = 45
 SITTING = 45
 """A gap shorter than this is for shallow work."""
 ENOUGH_DEEP = 180
-"""After so many minutes of deep work, shallow work may come before the rest of it."""
+"""Minutes of deep work after which shallow work may come before the rest of it."""
 SPARE_SWITCHES = 2
 """Two batches of shallow work, before lunch and at the end, are a good day too."""
 SLACK = 15
@@ -366,7 +366,10 @@ def fewest_switches(day: Day, work: Sequence[Span]) -> int:
 
 
 def judge_slack(day: Day) -> Findings:
-    """The one thing outranks slack, a grid step is no difference, and two hours are too short to keep some of them."""
+    """Yield findings about slack.
+
+    The one thing outranks slack, a grid step is no difference, and two hours are too short to keep some of them.
+    """
     free, spare = len(day.free), len(day.unplanned)
     needed = sum(block.minutes for block in day.blocks if _is_needed(day, block))
     if free > SHORT_DAY and (spare + GRID) * 100 < SLACK * free and needed * 100 <= (100 - SLACK) * free:

@@ -19,7 +19,7 @@ from tests.judge.gallery import (
     print_plan,
 )
 
-pytestmark = pytest.mark.extra  # drafting all days once takes long, whichever test does it
+pytestmark = pytest.mark.extra  # drafting all days once takes long, in any test
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)

@@ -19,7 +19,7 @@ LONG_AGO = date(1970, 1, 5)
 
 
 def expected(lines: list[dict[str, Any]], context: dict[str, Any]) -> set[str]:
-    """The uids that apply, regardless of any budget (A1 to A11)."""
+    """Return the uids that apply, regardless of any budget (A1 to A11)."""
     zone = ZoneInfo(context.get("timezone") or "UTC")
     moment = context.get("now")
     if context.get("as_of"):
@@ -33,7 +33,7 @@ def expected(lines: list[dict[str, Any]], context: dict[str, Any]) -> set[str]:
 
 
 def _latest(lines: list[dict[str, Any]], user: str, moment: str | None) -> dict[str, dict[str, Any]]:
-    """Played back like a tape: each later line overwrites the one before it."""
+    """Return the newest line of each row, played back like a tape: each later line overwrites the one before it."""
     tape = sorted(enumerate(lines), key=lambda pair: (datetime.fromisoformat(pair[1]["updated_at"]), pair[0]))
     state: dict[str, dict[str, Any]] = {}
     for _, line in tape:
@@ -65,7 +65,7 @@ def _days(row: dict[str, Any], zone: ZoneInfo) -> set[date]:
 
 @cache
 def _occurrences(rule: str, start: str | None) -> frozenset[date]:
-    """Counted from the very first occurrence."""
+    """Return the dates of a recurrence, counted from the very first occurrence."""
     begin = datetime.combine(date.fromisoformat(start) if start else LONG_AGO, time())
     text = rule.replace("T000000Z", "") if "WKST" in rule else f"{rule.replace('T000000Z', '')};WKST=MO"
     found: set[date] = set()

@@ -24,7 +24,7 @@ class Witness:
         self.known: dict[tuple[Formula, int], str] = {}
 
     def value(self, formula: Formula, at: int) -> str:
-        """Of a formula at a step; steps before the first are false."""
+        """Return the value of a formula at a step; steps before the first are false."""
         if at < 0:
             return "F"
         if at >= len(self.trace):
@@ -60,19 +60,19 @@ class Witness:
 
 
 def strongest(values: Sequence[str], order: str) -> str:
-    """The value that comes first in the order."""
+    """Return the value that comes first in the order."""
     return min(values, key=order.index)
 
 
 def atoms(formula: Formula) -> set[str]:
-    """``action`` and ``state``, as far as it has such atoms."""
+    """Return the kinds of atoms in a formula: ``action`` and ``state``."""
     if formula[0] in {"action", "state"}:
         return {formula[0]}
     return set().union(*(atoms(part) for part in formula[1:]))
 
 
 def done_before(formula: Formula) -> Formula:
-    """With ``Y O a`` in the place of each action a."""
+    """Return the formula with ``Y O a`` in the place of each action a."""
     if formula[0] == "action":
         return ("Y", ("O", formula))
     return formula if formula[0] == "state" else (formula[0], *(done_before(part) for part in formula[1:]))
@@ -104,7 +104,7 @@ def demand(kind: str, activation: Formula | None, target: Formula) -> tuple[Form
 def judged(
     kind: str, activation: Formula | None, target: Formula, trace: Trace, *, closed: bool
 ) -> tuple[str, list[int]]:
-    """The verdict of a rule and the steps at which it is violated."""
+    """Return the verdict of a rule and the steps at which it is violated."""
     witness = Witness(trace, closed=closed)
     when, what = demand(kind, activation, target)
     found = [

@@ -99,7 +99,7 @@ class RuledTask:
         return now
 
     def broken(self, trace: Sequence[Mapping[str, Sequence[str]]]) -> list[str]:
-        """The rules that a trace breaks or may break when it ends."""
+        """Return the rules that a trace breaks or may break when it ends."""
         found = [(rule, ltlf.judged(*rule, trace, closed=True)[0]) for rule in self.rules]
         return [f"{verdict}: {draw.text(*rule)}" for rule, verdict in found if verdict in {"violated", "unknown"}]
 
@@ -112,7 +112,7 @@ class RuledTask:
         return self.trace(steps)[:-1] if self.ends else self.trace(steps)[: len(steps)]
 
     def plans(self, random: Random, taken: Steps = (), tries: int = 60) -> Iterator[Steps]:
-        """Ways on from the steps ``taken`` that the rules allow, the shortest first."""
+        """Yield continuations of the steps ``taken`` that the rules allow, the shortest first."""
         drawn = [tuple(draw_step(random) for _ in range(random.randint(0, 4))) for _ in range(tries)]
         for steps in sorted({*drawn, ()}, key=lambda each: (len(each), each)):
             if not self.broken(self.trace((*taken, *steps))):
@@ -125,12 +125,12 @@ def _find_violations(rule: draw.Rule, trace: Sequence[Mapping[str, Sequence[str]
 
 
 def draw_step(random: Random) -> tuple[str, ...]:
-    """One or two actions."""
+    """Return one or two actions."""
     return tuple(sorted(random.sample(draw.ACTIONS, random.choice((1, 1, 1, 2)))))
 
 
 def ruled_task(random: Random) -> RuledTask:
-    """A workflow with two or three rules that no step breaks by itself."""
+    """Return a workflow with two or three rules that no step breaks by itself."""
     facts = tuple(_fact(random, name) for name in draw.STATES)
     before = {fact.name: random.random() < 0.5 and not fact.set_by for fact in facts}
     rules = tuple(

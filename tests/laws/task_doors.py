@@ -50,7 +50,7 @@ class Listener:
 
 
 def _find_rows(text: str, table: str, title: str) -> list[list[str]]:
-    """The rows of a table of a prompt that are about a task."""
+    """Return the rows of a prompt's table that are about a task."""
     found = re.search(rf"^{table}\[\d+\]\{{[^\n]*\n((?:  [^\n]*\n)*)", text, re.MULTILINE)
     rows = [line.strip().split(",") for line in found[1].splitlines()] if found else []
     return [row for row in rows if title in row]
@@ -66,7 +66,7 @@ class Door:
 
     async def begin(self) -> None: ...
     async def report(self, do: tuple[str, ...]) -> bool:
-        """Report one step that is being done, as somebody does who is entitled to it."""
+        """Report one step in progress, with the rights that it needs."""
         return await self.note((do,), {})
 
     async def note(self, steps: Steps, said: Said) -> bool:
@@ -224,7 +224,7 @@ class Agent(Thread):
         await self.robot.ask("pull", {"task_id": self.task_id})
 
     async def report(self, do: tuple[str, ...]) -> bool:
-        """Steps that prove what is for the person to say are theirs to report."""
+        """Report a step. Steps that prove facts for the person are the person's to report."""
         touches = (fact.set_by | fact.cleared_by for fact in self.case.facts if fact.needs_person)
         theirs = any(not names.isdisjoint(do) for names in touches)
         return await (self.note((do,), {}) if theirs else self.record((do,)))

@@ -30,7 +30,7 @@ DAYS = [date(2026, 3, 2), date(2026, 3, 29), date(2026, 10, 25), date(2026, 3, 8
 
 
 def draft(day: Day) -> Draft:
-    """A draft that is searched for a moment only: what holds for every draft holds for it too."""
+    """Return a draft after a short search; the laws of drafts hold for it too."""
     return day.draft(steps=TRIAL_STEPS, trial_steps=TRIAL_STEPS)
 
 
@@ -86,7 +86,7 @@ def check_order(day: Day, result: Draft) -> None:
 
 
 def check_tasks(day: Day, result: Draft) -> None:
-    """Every task is placed in full or named."""
+    """Check that every task is placed in full or named."""
     placed: dict[str, int] = {}
     for block in resolve(result.plan):
         task = block.key.split("-")[0]
@@ -100,13 +100,13 @@ def check_tasks(day: Day, result: Draft) -> None:
 
 
 def check_wire(result: Draft) -> None:
-    """A draft survives the wire."""
+    """Check that a draft survives the wire."""
     again = read_plan(write_plan(result.plan))
     assert [(b.key, b.start, b.end) for b in resolve(again)] == [(b.key, b.start, b.end) for b in resolve(result.plan)]
 
 
 def check_meetings(day: Day, result: Draft) -> None:
-    """A draft never grades as hitting a meeting."""
+    """Check that a draft's grade never counts a hit meeting."""
     if day.start < day.end:
         found = grade_plan(day.instance(), result.plan, result.unplaced).findings
         assert [f for f in found if f.criterion in {Criterion.MEETING, Criterion.OVERLAP}] == []
@@ -125,7 +125,7 @@ def test_a_named_task_found_no_gap(day: Day) -> None:
 
 
 def find_fitting(day: Day, result: Draft) -> list[str]:
-    """The tasks that were left out although the longest gap has room for them and their pauses."""
+    """Return the tasks that were left out although the longest gap has room for them and their pauses."""
     taken = [(b.start.astimezone(UTC), b.end.astimezone(UTC)) for b in resolve(result.plan)]
     taken += [(b.start, b.end) for b in day.busy if b.start < b.end]
     edges = sorted([(day.start, day.start), *taken, (day.end, day.end)])

@@ -25,7 +25,7 @@ from fateforger.planning.wire import read_plan
 DAYS = int(os.environ.get("DRAFTING_DAYS", "2000"))
 """Number of days to draw; more with DRAFTING_DAYS=20000."""
 CONFLICTS = DAYS // 16
-"""On so many days each conflict is looked at from all sides."""
+"""Number of days on which each conflict is checked from all sides."""
 SHARES = 4
 """The first share is looked at with every change."""
 share_of_days = pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_every_must_is_kept_or_in_a_conflict(share: int) -> None:
 
 
 def with_musts(document: Document, musts: set[str]) -> Document:
-    """The same day with only those musts: other rules and pinned blocks gone, other tasks free to be left out."""
+    """Return the day with only those musts: no other rules or pinned blocks, and all other tasks optional."""
     return {
         **document,
         "constraints": [
@@ -65,7 +65,7 @@ def with_musts(document: Document, musts: set[str]) -> Document:
 
 
 def day_with_named_tasks(seed: int) -> Document:
-    """Up to three days with meetings, and musts that name tasks: an order, and a buffer."""
+    """Return up to three days with meetings, and musts that name tasks: an order, and a buffer."""
     lot = Random(f"named-{seed}")
     days = lot.randint(1, 3)
     dates = [f"2026-03-{2 + n:02}" for n in range(days)]
@@ -184,7 +184,7 @@ def test_a_conflict_is_one() -> None:
 
 
 def ways(document: Document, needed: list[dict[str, Any]]) -> Any:
-    """Each combination of starts for the tasks, with the pinned blocks where they are."""
+    """Yield each combination of starts for the tasks, with the pinned blocks where they are."""
     judge = Judge(document)
     pins = [pinned(judge, pin) for pin in document.get("pinned", ())]
     starts = []

@@ -124,7 +124,7 @@ def check_unapproved(door: Door, task: QueuedTask) -> None:
 
 
 def check_done(door: Door, task: QueuedTask) -> None:
-    """A task that is done kept its rules, and agrees with what a look finds."""
+    """Check that a finished task kept its rules, and agrees with the files and commands."""
     trace = [step.model_dump(mode="json") for step in task.steps]
     assert door.case.broken(trace) == []
     for fact in door.case.facts:
@@ -158,7 +158,7 @@ class Doors:
                 (self.folder / "workflows" / f"{name}.yaml").write_text(case.text(name))
                 return Shell(case, random, so, folder=self.folder, name=name)
             case _:
-                self.agents.clock.at += timedelta(minutes=2)  # an agent may make so many calls a minute
+                self.agents.clock.at += timedelta(minutes=2)  # an agent may make this many calls a minute
                 desk = Desk(self.house)
                 return Agent(case, random, so, desk, self.listener, name, agents=self.agents)
 
@@ -183,7 +183,7 @@ async def doors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterato
 
 
 def draw_case(random: Random, *, feasible: bool) -> tuple[RuledTask, list[Steps]]:
-    """A workflow whose rules do not contradict each other, and plans that they allow, some if it is ``feasible``."""
+    """Draw a workflow whose rules do not contradict each other, and allowed plans, some of them if ``feasible``."""
     while True:
         case = ruled_task(random)
         try:

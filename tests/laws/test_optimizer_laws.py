@@ -33,7 +33,7 @@ SMALL = 60
 
 
 def problem_of(seed: int) -> Problem:
-    """A strange small day, and now and then one of the benchmark or a day that is drafted again."""
+    """Return a strange small day, and sometimes one of the benchmark or a day that is drafted again."""
     if seed % 10 == 0:
         return solve_context(build_context(read_instance(day_of("typical", seed))), steps=0).problem
     document = any_day(seed)
@@ -52,7 +52,7 @@ def random_pieces(item: Item, lot: Random) -> list[tuple[int, int]]:
 
 
 def placed_at_random(problem: Problem, lot: Random) -> Placed:
-    """Items at random places that satisfy the hard rules, with the required ones placed first."""
+    """Return items at random places that satisfy the hard rules, with the required ones placed first."""
     placement = Placement(problem)
     for item in sorted(problem.items, key=lambda i: (not i.required, lot.random())):
         for _ in range(40):

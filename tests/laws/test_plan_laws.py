@@ -39,7 +39,7 @@ DAYS = st.dates(date(2020, 1, 1), date(2030, 12, 31)) | st.sampled_from(
 
 @st.composite
 def plans(draw: st.DrawFn, *, min_size: int = 0) -> TBPlan:
-    """Valid plans: an anchored chain in time order, some blocks following others, some in the background."""
+    """Draw valid plans: an anchored chain in time order, some blocks following others, some in the background."""
     count = draw(st.integers(min_size, 8))
     minute = draw(st.integers(0, 300))
     events: list[TBEvent] = []

@@ -25,7 +25,7 @@ from fateforger.quality.rubric import grade_plan
 
 SEEDS = st.integers(0, 100_000)
 BENT = st.lists(st.tuples(st.integers(0, 30), st.integers(-30, 30), st.sampled_from((0, 0, 0, 3, -3, 12))), max_size=4)
-"""Blocks that are somewhere else than drafted, by so many times five minutes, and longer or shorter."""
+"""Blocks moved from their drafted place by a number of five-minute steps, and longer or shorter."""
 
 
 def bent(plan: TBPlan, changes: Sequence[tuple[int, int, int]]) -> TBPlan:

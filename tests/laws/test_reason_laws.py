@@ -20,7 +20,7 @@ def drafted(document: Document, *, steps: int = 500, reasons: bool = False) -> d
 
 
 def all_but(document: Document, result: dict[str, Any], key: str, without: str | None = None) -> Document:
-    """The day with every block pinned where it is, but for one (and one that is taken away)."""
+    """Return the day with every block pinned in place, except one (and without another)."""
     pins = [
         {"key": b["key"], "title": b["title"], "type": b["type"], "start": b["start"], "minutes": b["minutes"]}
         | ({"task": b["id"]} if any(t["id"] == b["id"] for t in document["tasks"]) else {})
@@ -37,7 +37,7 @@ def all_but(document: Document, result: dict[str, Any], key: str, without: str |
 
 
 def without(document: Document, kind: str, cause: str) -> Document:
-    """The day without a cause."""
+    """Return the day without a cause."""
     match kind:
         case "rule":
             return {**document, "constraints": [c for c in document["constraints"] if c["uid"] != cause]}

@@ -43,7 +43,7 @@ SHAPES = [TITLES, range(8 * 4, 18 * 4 + 1), [15, 30, 60, 90], ["", "a", "b"], [E
 
 
 def shape(number: int) -> EventFields:
-    """The block of a number: drawing one number is five times as quick as drawing five values."""
+    """Return the block of a number: drawing one number is five times as quick as drawing five values."""
     drawn: list[Any] = []
     for values in SHAPES:
         number, at = divmod(number, len(values))
@@ -56,7 +56,7 @@ shapes = st.integers(0, math.prod(len(values) for values in SHAPES) - 1).map(sha
 
 
 def blocks_of(keys: Sequence[str], most: int = 6) -> st.SearchStrategy[list[DesiredBlock]]:
-    """Blocks with different keys; the type goes along with the color."""
+    """Return a strategy for blocks with different keys; the type goes along with the color."""
 
     def build(drawn: list[tuple[str, EventFields]]) -> list[DesiredBlock]:
         by_color = {color: et for et, color in COLOR_BY_TYPE.items()}

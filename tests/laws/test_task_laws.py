@@ -102,8 +102,11 @@ def to(state: TaskState) -> Callable[[QueuedTask], QueuedTask]:
 
 
 def placed(rank: int, priority: int, number: int) -> Callable[[QueuedTask], QueuedTask]:
-    """Before all others, or behind them, with a rank that no other task has or gets: ids, which decide between two of
-    one rank, are not the same in both. A new task has the highest rank and one more, or the time in microseconds."""
+    """Return a change that puts a task before all others or behind them, with a rank that no other task has or gets.
+
+    Ids, which decide between two of one rank, are not the same in both queues. A new task has the highest rank and one
+    more, or the time in microseconds.
+    """
 
     def change(task: QueuedTask) -> QueuedTask:
         spec = task.spec.model_copy(update={"priority": priority})

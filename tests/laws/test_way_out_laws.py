@@ -26,7 +26,7 @@ def drafted(document: Document, *, options: bool) -> dict[str, Any]:
 
 
 def taken(document: Document, task: str, choice: dict[str, Any]) -> Document:
-    """The day once a choice is taken, as an agent would write it."""
+    """Return the day with a choice taken, as an agent would write it."""
     match choice["way"]:
         case "relax":
             rules = [rule for rule in document["constraints"] if rule["uid"] != choice["rule"]]

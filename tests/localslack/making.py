@@ -65,7 +65,7 @@ class Doors:
         self.http = httpx.AsyncClient(transport=httpx.ASGITransport(self.workspace.app), base_url=URL)
 
     def reopen(self) -> Workspace:
-        """The same file in a new process, as far as the workspace can tell."""
+        """Reopen the same file in a new process, as far as the workspace can tell."""
         self.workspace.close()
         self.workspace = create_workspace(self.config, now=self.clock)
         self.http = httpx.AsyncClient(transport=httpx.ASGITransport(self.workspace.app), base_url=URL)
@@ -76,7 +76,7 @@ class Doors:
         self.workspace.close()
 
     async def call(self, method: str, *, token: str | None = BOT_TOKEN, **arguments: Any) -> Json:
-        """One Web API call with a JSON body."""
+        """Make one Web API call with a JSON body."""
         headers = {} if token is None else {"authorization": f"Bearer {token}"}
         answer = await self.http.post(f"/api/{method}", json=arguments, headers=headers)
         assert answer.status_code == 200
@@ -95,13 +95,13 @@ class Doors:
         return str(answer["ts"])
 
     async def act(self, deed: str, *, user: str = ALEX.id, **given: Any) -> Json:
-        """Something a person does at the page."""
+        """Do what a person can do at the page."""
         answer = await self.http.post(f"/ui/{deed}", json={"user": user, **given})
         assert answer.status_code == 200
         return dict(answer.json())
 
     async def see(self, what: str, *, user: str = ALEX.id, **query: str) -> Json:
-        """Something the page reads."""
+        """Read data as the page does."""
         return dict((await self.http.get(f"/ui/{what}", params={"user": user, **query})).json())
 
     async def messages(self, channel: str = DM, user: str = ALEX.id, **query: str) -> list[Json]:

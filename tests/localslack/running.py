@@ -103,7 +103,7 @@ async def until(condition: Callable[[], Any]) -> Any:
 
 
 async def frame(socket: ClientConnection) -> Json:
-    """The next frame on this socket."""
+    """Return the next frame on this socket."""
     async with asyncio.timeout(DEADLINE):
         return dict(json.loads(await socket.recv()))
 

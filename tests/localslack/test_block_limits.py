@@ -176,7 +176,7 @@ IN_MODALS: dict[str, tuple[Make, str]] = {
 
 
 def pointers(error: SlackError) -> list[str]:
-    """The places an error names, with what is before them cut off."""
+    """Return the places that an error names, without their common beginning."""
     lines: list[str] = error.details["response_metadata"]["messages"]
     return [line.partition("[json-pointer:")[2].removesuffix("]") for line in lines]
 

@@ -19,7 +19,7 @@ GROUPED = {
 
 
 def value_of(element: dict[str, Any], **entered: Any) -> Any:
-    """The one value in the state of a form with this element, after this was entered."""
+    """Return the one value in the state of a form with this element, after this was entered."""
     block = text_input("b", element={**element, "action_id": "a"})
     [entry] = state_values([block], {"b": {"a": entered}} if entered else {})["b"].values()
     return next(value for key, value in entry.items() if key not in {"type", "timezone"})

@@ -81,7 +81,7 @@ def http_manifest(url: str) -> Json:
 
 @asynccontextmanager
 async def called(folder: Path, *, ready: bool = True) -> AsyncIterator[tuple[Running, App]]:
-    """A workspace that calls an app, which has called it."""
+    """Yield a workspace that calls an app, which has called it."""
     app = App(ready=ready)
     routes = [Route("/{name}", app.answer, methods=["POST"])]
     async with (

@@ -68,7 +68,7 @@ FIELDS = [
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The path of every part of a JSON value."""
+    """Yield the path of every part of a JSON value."""
     if path:
         yield path
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
@@ -78,7 +78,7 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 @st.composite
 def spoiled(draw: st.DrawFn, payloads: list[Any]) -> Any:
-    """One of the payloads with one part replaced by anything."""
+    """Return one of the payloads with one part replaced by anything."""
     payload = copy.deepcopy(draw(st.sampled_from(payloads)))
     *way, last = draw(st.sampled_from(list(places(payload))))
     part = payload

@@ -24,7 +24,7 @@ async def error(doors: Doors, method: str, **arguments: Any) -> str | None:
 
 
 async def begin(doors: Doors, **more: Any) -> tuple[str, Json]:
-    """A thread, and the place of a stream in it."""
+    """Begin a thread and return it with the place of a stream in it."""
     root = await doors.say("plan")
     answer = await doors.call("chat.startStream", channel=DM, thread_ts=root, **RECIPIENT, **more)
     return root, {"channel": DM, "ts": answer["ts"]}

@@ -117,7 +117,7 @@ class JobsMachine(RuleBasedStateMachine):
         return TurnedJobs(store.jobs, store.database) if self.kind == "postgres" else store.jobs
 
     def hear_of(self, worker: int) -> None:
-        """A process that claims or extends is alive, and so are all its claims."""
+        """Keep the claims of a process alive when it claims or extends."""
         if self.kind == "postgres":
             process = (worker, self.lives[worker])
             self.heard_of[process] = self.now
@@ -192,7 +192,7 @@ class JobsMachine(RuleBasedStateMachine):
     @precondition(lambda self: any(self.claims))
     @rule(pick=PICK, how=st.sampled_from(["finish", "finish", "retry", "bury", "extend"]), delay=SECONDS)
     def go_on(self, pick: int, how: Literal["finish", "retry", "bury", "extend"], delay: int) -> None:
-        """A worker goes on with a claim, which may be lost to the other one by now."""
+        """Let a worker go on with a claim, which may be lost to the other one by now."""
         worker, claim = self._some_claim(pick)
         if how != "extend":
             self.claims[worker].remove(claim)
@@ -202,7 +202,7 @@ class JobsMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.forgotten)
     @rule(pick=PICK, worker=WORKERS, how=st.sampled_from(["finish", "retry", "bury", "extend"]))
     def come_back(self, pick: int, worker: int, how: Literal["finish", "retry", "bury", "extend"]) -> None:
-        """A worker that everybody thought dead (or that is confused) comes back with an old claim."""
+        """Let a worker that seemed dead (or is confused) come back with an old claim."""
         self._end(worker, self.forgotten[pick % len(self.forgotten)], how, 0)
 
     def _some_claim(self, pick: int) -> tuple[int, Job]:
@@ -243,7 +243,7 @@ class JobsMachine(RuleBasedStateMachine):
 
     @rule(worker=WORKERS)
     def crash(self, worker: int) -> None:
-        """The worker and its connection are gone; what it had claimed stays claimed until the leases end."""
+        """Crash the worker and its connection; its claims last until the leases end."""
         self.run(self.stores[worker].database.aclose())
         self.stores[worker] = open_store(self.where)
         self.lives[worker] += 1
@@ -254,8 +254,10 @@ class JobsMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.kind != "postgres")
     @rule(worker=WORKERS)
     def come_to_itself(self, worker: int) -> None:
-        """A worker that is started again under its name takes back what it held, and tries at once what waits for another
-        try; the other worker keeps what it holds."""
+        """Restart a worker under its name: it takes back its claims, and retries its waiting jobs at once.
+
+        The other worker keeps its claims.
+        """
         self.crash(worker)
         for job in self.model.open:
             if job.attempts and job.leased_until is None:
@@ -270,8 +272,7 @@ class JobsMachine(RuleBasedStateMachine):
 
     @rule(worker=WORKERS, lane=LANES, how=st.sampled_from(["finish", "retry", "bury", "extend"]), dies=st.booleans())
     def stall(self, worker: int, lane: str, how: str, dies: bool) -> None:  # noqa: FBT001  drawn by name
-        """The interesting way as a whole: a worker stalls at work, or dies; the other one takes over; the first one
-        goes on as if nothing had happened."""
+        """Stall a worker or let it die; the other one takes over; the first one goes on as if nothing had happened."""
         before = len(self.claims[worker])
         self.claim(worker, lane)
         if len(self.claims[worker]) == before:

@@ -56,7 +56,7 @@ class Choice:
 
 
 def first_minute(day: date, clock: time, tz: ZoneInfo) -> datetime:
-    """The first minute of a date whose clock has reached a time."""
+    """Return the first minute of a date whose clock has reached a time."""
     moment = datetime.combine(day, time(0), UTC) - timedelta(hours=16)
     while True:
         there = moment.astimezone(tz)
@@ -122,7 +122,7 @@ class Year:
         return start, start + timedelta(hours=self.chance.uniform(0, hours))
 
     def _list_moments(self, first: date, days: int, start: datetime, end: datetime) -> Iterator[tuple[datetime, str]]:
-        """Rounds of the program after each moment at which something may become due, and now and then."""
+        """Yield the rounds of the program: after each moment at which a message may become due, and at random times."""
         wakes = [start + timedelta(hours=6 * n) for n in range(days * 4)]
         wakes += self.list_due(first, days).values()
         wakes += [until for _, until in (*self.down, *self.off)]
@@ -144,7 +144,7 @@ class Year:
             yield until, "on"
 
     async def _round(self) -> None:
-        """One of the programs looks, or both at once; now and then one was started again."""
+        """Run a round of one of the programs, or of both at once; sometimes after a restart."""
         if self.chance.random() < 0.1:
             self.chance.choice(self.houses).restart()
         looking = self.houses if self.chance.random() < 0.5 else (self.chance.choice(self.houses),)
@@ -168,7 +168,7 @@ class Year:
         await self.houses[0].rituals.answer(command)
 
     async def _save(self, day: date, *, committed: bool) -> None:
-        """Anna plans a day, or commits it."""
+        """Plan a day for Anna, or commit it."""
         name, sessions = f"s{day.isoformat()}{committed}", self.houses[1].store.sessions
         there = await sessions.load(name)
         made = Session(
@@ -182,7 +182,7 @@ class Year:
     # --- what is expected
 
     def list_due(self, first: date, days: int) -> dict[Name, datetime]:
-        """Every message of the dates of the year that would be wanted, and the minute at which it is due."""
+        """Return every wanted message of the year's dates, and the minute at which it is due."""
         found: dict[Name, datetime] = {}
         for day in (first + timedelta(days=n) for n in range(-1, days + 1)):
             for kind, clock in self.choice.kinds.items():
@@ -191,7 +191,7 @@ class Year:
         return found
 
     def free_from(self, moment: datetime) -> datetime:
-        """The first moment from then on at which nothing keeps the message back until the program looks."""
+        """Return the first moment after that at which nothing holds the message back until the program looks."""
         while not (self.is_free(moment) and self.is_free(moment + ROUND)):
             moment += ROUND
         return moment
@@ -273,7 +273,7 @@ async def check(year: Year, first: date, days: int) -> None:
 
 
 def last_use(year: Year, name: Name, at: datetime) -> datetime:
-    """The moment from which on a message is of no use."""
+    """Return the moment from which a message is of no use."""
     kind, day = name
     if kind == "morning":
         return max(first_minute(day, time(12), year.choice.zone), at + timedelta(hours=2))
@@ -281,7 +281,7 @@ def last_use(year: Year, name: Name, at: datetime) -> datetime:
 
 
 def _is_near(spans: list[Span], moment: datetime) -> bool:
-    """A choice that changed after a message was due may have come before it was sent."""
+    """Check for a choice that changed after a message was due and may have come before it was sent."""
     return any(start - timedelta(days=1) <= moment <= end for start, end in spans)
 
 

@@ -77,7 +77,7 @@ troubles = st.tuples(st.sampled_from(["call", "commit"]), st.integers(0, 11), st
 
 
 async def submitted(submitter: CalendarSubmitter, plan: TBPlan, cause: str) -> SyncResult:
-    """A submit by somebody who says yes when asked."""
+    """Submit, and say yes to every question."""
     try:
         return await submitter.submit_plan(plan, cause=cause)
     except ConfirmationNeeded as needed:
@@ -183,7 +183,7 @@ class OnePerson(RuleBasedStateMachine):
 
     @rule()
     def redo(self) -> None:
-        """P7: what the person did since the undo is kept."""
+        """P7: the person's changes since the undo are kept."""
         self.run(self.process().recover())
         undos = [t for t in self.journal.transactions.values() if t.kind == "undo" and t.undoable]
         if not undos:
@@ -194,7 +194,7 @@ class OnePerson(RuleBasedStateMachine):
 
     @rule()
     def submit_without_a_yes(self) -> None:
-        """P15: most of the day does not vanish, and a vanished day does not come back, unless somebody says so."""
+        """P15: most of the day vanishes, or a vanished day comes back, only with the person's yes."""
         self.well(lambda s: submitted(s, self.plan(), self.cause()))
         self.wishes = {key: wish for key, wish in self.wishes.items() if key in KEYS[: next(self.numbers) % 5]}
         before, ours = dict(self.world.store.events), len(self.ours())
@@ -212,7 +212,7 @@ class OnePerson(RuleBasedStateMachine):
 
     @rule(plans=st.lists(plans, min_size=2, max_size=4), data=st.data())
     def submits_and_as_many_undos(self, plans: list[dict[str, Wish]], data: st.DataObject) -> None:
-        """P17: and what the person did in between stays, where it stays."""
+        """P17: the person's changes in between stay, in their place."""
         self.submit()
         before, held, done = self.view(), dict(self.wishes), 0
         for wishes in plans:
@@ -259,7 +259,7 @@ class OnePerson(RuleBasedStateMachine):
     @precondition(lambda self: self.wishes)
     @rule(data=st.data(), how=st.sampled_from(TOUCHES), then=st.sampled_from(ACTS))
     def submit_and_touch_and_go_on(self, data: st.DataObject, how: str, then: str) -> None:
-        """The likeliest way to lose something: a planned block is touched right between two runs (P7, P8)."""
+        """Touch a planned block right between two runs, the likeliest way to lose something (P7, P8)."""
         self.submit()
         if then == "redo":
             self.undo()
@@ -292,8 +292,10 @@ class OnePerson(RuleBasedStateMachine):
 
     @rule(other=plans, lead=st.integers(0, 12), slow_at=st.none() | st.integers(0, 9))
     def two_programs_at_once(self, other: dict[str, Wish], lead: int, slow_at: int | None) -> None:
-        """P20: in some order, one after the other; one whose answers take so long that it loses its lease stops, and
-        nothing of what it does then comes between the other's."""
+        """P20: two commands run one after the other, in some order. One that is so slow that it loses its lease stops.
+
+        Nothing that it does after that comes between the writes of the other.
+        """
         steps["two"] += 1
         self.well(lambda s: submitted(s, self.plan(), self.cause()))
         order: list[dict[str, Wish]] = []
@@ -327,7 +329,7 @@ class OnePerson(RuleBasedStateMachine):
 
     @rule(troubles=st.lists(troubles, min_size=1, max_size=2), act=st.sampled_from(ACTS))
     def run_in_trouble(self, troubles: list[tuple[str, int, int, Side]], act: str) -> None:
-        """The process may die; another one starts, settles what it finds, and gets the same command again."""
+        """Let the process die; another one starts, settles interrupted writes, and gets the same command again."""
         steps[act] += 1
         steps["trouble"] += 1
         cause = self.cause()
@@ -357,7 +359,7 @@ class OnePerson(RuleBasedStateMachine):
 
     @invariant()
     def check_kept(self) -> None:
-        """P7, P8: what the person typed and where they put things."""
+        """P7, P8: the person's texts and moves are kept."""
         events = self.world.store.events
         assert {at: getattr(events[at[0]], at[1]) for at in self.typed} == self.typed
         assert {event_id: events[event_id].start for event_id in self.moved} == self.moved
@@ -385,8 +387,10 @@ class OnePerson(RuleBasedStateMachine):
         self.ended = ended
 
     def check_shown(self, result: SyncResult) -> None:
-        """P4, P14, P18, P19: the calendar shows the plan, wherever the person did not touch it; what is known of an
-        event is what was seen of it last; nothing is left open."""
+        """P4, P14, P18, P19: the calendar shows the plan, except where the person changed it.
+
+        The known state of an event is the one that was read last. No transaction is open.
+        """
         assert not [t for t in self.journal.transactions.values() if t.state in {TxState.APPLYING, TxState.PAUSED}]
         heads = {h.key: h for h in self.journal.heads.values()}
         linked = [op for op in result.plan.ops if op.verb is Verb.NOOP and op.head_before is None]
@@ -424,7 +428,7 @@ class OnePerson(RuleBasedStateMachine):
         return {event.marker.key for event in touched if event.gone and event.marker is not None}
 
     def view(self) -> dict[str, tuple[Any, ...]]:
-        """Our live events by key, as the person sees them."""
+        """Return our live events by key, as the person sees them."""
         return {e.marker.key: tuple(e.canon) for e in self.ours() if e.marker is not None}
 
     def at(self, clock: str) -> datetime:

@@ -35,7 +35,7 @@ class Mutant:
         return f"{self.package}.{self.file.removesuffix('.py').replace('/', '.')}"
 
     def broken(self) -> str:
-        """The source of the file with the bug. Raises :class:`StaleMutant`."""
+        """Return the source of the file with the bug. Raises :class:`StaleMutant`."""
         path = SOURCE / self.package / self.file
         source = path.read_text() if path.is_file() else ""
         if (found := source.count(self.old)) != 1:
@@ -44,6 +44,6 @@ class Mutant:
 
 
 def read_mutants(path: Path) -> tuple[Mutant, ...]:
-    """The mutants of a list, in its order."""
+    """Return the mutants of a list, in its order."""
     entries = tomllib.loads(path.read_text())["mutant"]
     return tuple(Mutant(**{**entry, "killed_by": tuple(entry["killed_by"])}) for entry in entries)

@@ -56,7 +56,7 @@ class Runs:
         self._forks = Forks(*LOADED, *modules, environment=self._environment)
 
     def run(self, tests: Iterable[str], module: str = "", broken: str = "") -> Ended:
-        """The tests with a module as in another source: deterministic, without shrinking, leaving nothing behind."""
+        """Run tests with another source of a module: deterministic, without shrinking, without leftovers."""
         self._output.unlink(missing_ok=True)
         fork = self._forks.start(
             "tests.mutants.runs:judge", module, broken, *tests, environment=self._environment, output=self._output
@@ -68,7 +68,7 @@ class Runs:
 
 
 def judge(module: str, broken: str, *tests: str) -> int:
-    """In the fork: run tests with a module broken, if one is named. The programs that they start are broken, too."""
+    """Run tests in the fork, with a module broken if one is named. The programs that they start are broken, too."""
     if module:
         break_module(importlib.import_module(module), broken)
         os.environ[SEEDED] = json.dumps([module, broken])

@@ -31,7 +31,7 @@ def break_module(module: ModuleType, broken: str) -> list[str]:
 
 
 def _pairs(now: CodeType, then: CodeType) -> Iterator[tuple[CodeType, CodeType]]:
-    """The functions of a module, or of a class, in two versions. Those within functions are a part of them."""
+    """Yield the functions of a module or class in two versions. A function includes those within it."""
     (before, inner), (after, other) = (_taken_apart(code) for code in (now, then))
     if before != after or len(inner) != len(other):
         raise NotInFunctions(f"{now.co_qualname} differs by itself")
@@ -68,7 +68,7 @@ def _place(code: CodeType) -> tuple[str, int]:
 
 
 def _functions(module: ModuleType) -> Iterator[FunctionType]:
-    """Those that were written in a module, out of what wraps them."""
+    """Yield the functions that are defined in a module, without their wrappers."""
     todo: list[Any] = list(vars(module).values())
     seen: set[int] = set()
     while todo:

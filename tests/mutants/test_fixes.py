@@ -44,7 +44,7 @@ WITHOUT = {
     "tests/scenarios/test_endless.py::test_a_day_is_planned_beside_events_that_never_end": "without it, nothing ends",
     "tests/scenarios/test_endless.py::test_a_server_that_answers_with_the_whole_calendar": "without it, nothing ends",
 }
-"""Tests of mended attacks for which no defense can be taken away, each with the reason."""
+"""Tests of fixed attacks for which no defense can be removed, each with the reason."""
 PATIENCE = 600
 """Seconds that one run may take on a busy machine; it takes a few on an idle one."""
 pytestmark = pytest.mark.timeout(PATIENCE + 30)

@@ -160,7 +160,7 @@ def recording(data: Path, folder: Path) -> Iterator[list[tuple[str, Path]]]:
 
 
 def new_file(folder: Path, known: set[Path], what: str, *, draft: bool) -> Path:
-    """The recording that came since ``known``: of a turn, or of a draft made in the background."""
+    """Return the recording that is new since ``known``: of a turn, or of a draft made in the background."""
 
     def look() -> Path | None:
         fresh = [path for path in folder.glob("*.json") if path not in known]

@@ -36,7 +36,7 @@ class CalDav:
         return sorted(re.findall(r"<(?:\w+:)?href>([^<]+\.ics)</", answer.text))
 
     def raw(self) -> dict[str, bytes]:
-        """Every object of the calendar, byte for byte."""
+        """Return every object of the calendar, byte for byte."""
         base = httpx.URL(self.url)
         found = {}
         for href in self.hrefs():
@@ -48,7 +48,7 @@ class CalDav:
         return found
 
     def events(self) -> list[tuple[str, str, str]]:
-        """Title, start and end of every event, in order of time, as local ISO text with offset."""
+        """Return title, start and end of every event, in order of time, as local ISO text with offset."""
         found = []
         for content in self.raw().values():
             for event in icalendar.Calendar.from_ical(content).walk("VEVENT"):
@@ -61,7 +61,7 @@ class CalDav:
         return [title for title, _, _ in self.events()]
 
     def put(self, name: str, title: str, start: datetime, end: datetime, **extra: str) -> None:
-        """An event as another client would write it."""
+        """Write an event as another client would."""
         lines = [
             "BEGIN:VCALENDAR",
             "VERSION:2.0",
@@ -87,7 +87,7 @@ class CalDav:
         self._put(name, "\r\n".join(lines) + "\r\n")
 
     def put_object(self, name: str, text: str) -> None:
-        """A whole calendar object as another program writes it."""
+        """Write a whole calendar object as another program would."""
         self._put(name, text)
 
     def _put(self, name: str, text: str) -> None:

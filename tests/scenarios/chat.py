@@ -68,7 +68,7 @@ async def eventually(look: Callable[[], Awaitable[T | None]], what: str, deadlin
 async def workspace_at(
     folder: Path, manifest: Mapping[str, Any] | None = None, *, agents: bool = True, **settings: Any
 ) -> AsyncIterator[Workspace]:
-    """A workspace that is served over HTTP until the block ends.
+    """Serve a workspace over HTTP until the block ends.
 
     With ``SCENARIO_SLACK_MODE=http`` it calls the chat side, unless the manifest says otherwise.
     """
@@ -180,7 +180,7 @@ async def _say_nothing(_command_id: str) -> tuple[str, ...]:
 
 
 def build_supervisor(room: SlackApp, services: Services, replica: str, but: Collection[Row] = ()) -> Supervisor:
-    """The part of the background work that the chat side brings, with short delays; ``but`` is left to others."""
+    """Return the chat side's part of the background work, with short delays, without the lanes ``but``."""
     left = {row.name for row in but}
     handlers = [handler for handler in room.handlers if handler.name not in left]
     names = {handler.name for handler in handlers}
@@ -203,7 +203,7 @@ async def chat_at(
     changes: Mapping[str, Any] | None = None,
     but: Collection[Row] = (),
 ) -> AsyncIterator[Chat]:
-    """The chat side over a database, or the one in a folder, connected until the block ends."""
+    """Run the chat side over a database, or the one in a folder, connected until the block ends."""
     store = open_store(where if isinstance(where, str) else where / "state.sqlite")
     door = ScriptedDoor(store.sessions)
     prepare(door)
@@ -222,7 +222,7 @@ async def chat_at(
 
 @dataclass
 class Person:
-    """Somebody at the page of a workspace."""
+    """A person at the page of a workspace."""
 
     workspace: Workspace
     user: str = "U0000ALEX"
@@ -259,7 +259,7 @@ class Person:
         return stack[-1] if stack else None
 
     async def sees(self, ts: str, text: str) -> Json:
-        """The message of a thread that has a text somewhere, as soon as there is one."""
+        """Return the first message of a thread that contains a text."""
 
         async def look() -> Json | None:
             return next((m for m in await self.thread(ts) if text in str(m)), None)
@@ -272,7 +272,7 @@ class Person:
         return await self.post("/ui/slash", channel=self.channel, command="/timebox", text=text)
 
     async def start(self) -> str:
-        """A new plan; returns its thread."""
+        """Start a plan and return its thread."""
         before = {message["ts"] for message in await self.roots()}
         began = await self.slash()
         assert began["ok"], began
@@ -308,7 +308,7 @@ class Person:
 
 
 def control(blocks: list[Json], label: str) -> tuple[str, Json]:
-    """The block id and the element whose text, or type, is ``label``."""
+    """Return the block id and the element whose text, or type, is ``label``."""
     for block in blocks:
         for element in [*block.get("elements", []), block.get("accessory"), block.get("element")]:
             if isinstance(element, dict) and label in {

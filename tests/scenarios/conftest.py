@@ -37,7 +37,7 @@ async def alex(workspace: Workspace) -> AsyncIterator[Person]:
 
 @pytest.fixture
 def radicale(tmp_path: Path) -> Iterator[Radicale]:
-    """A CalDAV server with one calendar."""
+    """Yield a CalDAV server with one calendar."""
     server = Radicale(tmp_path / "dav", free_port())
     server.start()
     server.make_calendar()

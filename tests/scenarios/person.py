@@ -38,7 +38,7 @@ def eventually(look: Callable[[], T | None], what: str, deadline: float = DEADLI
 
 
 def texts(value: Any) -> Iterator[str]:
-    """Every text a person reads in blocks, in order."""
+    """Yield every text a person reads in blocks, in order."""
     if isinstance(value, dict):
         if isinstance(value.get("text"), str):
             yield value["text"]
@@ -51,7 +51,7 @@ def texts(value: Any) -> Iterator[str]:
 
 
 def controls(blocks: list[Json]) -> Iterator[tuple[str, Json]]:
-    """Every interactive element with its block id."""
+    """Yield every interactive element with its block id."""
     for block in blocks:
         for element in [*block.get("elements", []), block.get("accessory"), block.get("element")]:
             if isinstance(element, dict) and "action_id" in element:
@@ -117,7 +117,7 @@ class Person:
         return found
 
     def thread(self) -> list[Json]:
-        """The open thread: its first message and the replies."""
+        """Return the open thread: its first message and the replies."""
         roots = self.roots()
         if not roots:
             return []
@@ -137,11 +137,11 @@ class Person:
         self.opened = eventually(look, f"a thread that begins with {words!r}")
 
     def says(self) -> str:
-        """All that can be read in the latest thread."""
+        """Return all that can be read in the latest thread."""
         return "\n".join(t for m in self.thread() for t in texts(m.get("blocks") or [{"text": m["text"]}]))
 
     def card(self) -> list[Json]:
-        """The blocks of the newest message with controls in the latest thread."""
+        """Return the blocks of the newest message with controls in the latest thread."""
         for message in reversed(self.thread()):
             if any(controls(message.get("blocks") or [])):
                 found: list[Json] = message["blocks"]
@@ -185,7 +185,7 @@ class Person:
         return self.post("/ui/message", channel=self.channel, text=text, thread_ts=thread_ts)
 
     def find(self, wanted: str) -> tuple[Json, str, Json]:
-        """The newest message that has a control with that label: message, block id, element."""
+        """Return the newest message that has a control with that label: message, block id, element."""
         for message in reversed(self.thread()):
             for block_id, element in controls(message.get("blocks") or []):
                 if label(element).startswith(wanted):
@@ -276,13 +276,13 @@ class Person:
 
 
 def field_names(view: Json) -> set[str]:
-    """The fields of a form as :meth:`Person.submit` names them."""
+    """Return the fields of a form as :meth:`Person.submit` names them."""
     labels = (next(texts(block["label"])) for block in view["blocks"] if block["type"] == "input")
     return {text.lower().replace(" ", "_") for text in labels}
 
 
 def filled(element: Json, given: Any) -> Json:
-    """The state of a form element with a value, or with its initial one."""
+    """Return the state of a form element with a value, or with its initial one."""
     kind = element["type"]
     match kind:
         case "plain_text_input" | "number_input":

@@ -77,7 +77,7 @@ class Program:
         self.start()
 
     def stop(self) -> int:
-        """Ctrl-C, and wait for it to end well."""
+        """Stop with Ctrl-C, and wait for the program to end well."""
         if self.process is None:
             return 0
         self.process.send_signal(signal.SIGINT)
@@ -91,7 +91,7 @@ class Program:
         return person
 
     def caldav_url(self) -> str:
-        """The calendar's address as the program printed it, with the name and the password in it."""
+        """Return the calendar's address as the program printed it, with the name and the password in it."""
         printed = r"CalDAV: http://(\S+)(?: \(user name (\S+), password (\S+)\))?"
         address, user, password = re.findall(printed, self.log.read_text(errors="replace"))[-1]
         return f"http://{user}:{password}@{address}" if user else f"http://{address}"

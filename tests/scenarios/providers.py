@@ -47,7 +47,7 @@ def run(
 
 
 def second(first: Person) -> Person:
-    """The page's second person."""
+    """Return the page's second person."""
     people = [p["id"] for p in first.state()["users"] if not p["is_bot"]]
     return Person(first.base, people[1], http=first.http)
 
@@ -58,7 +58,7 @@ def plan(person: Person) -> None:
 
 
 def link(person: Person) -> str:
-    """The newest link that the person can read in their messages."""
+    """Return the newest link that the person can read in their messages."""
     found = re.findall(r"http://[^\s|>']+/connect/[\w=-]+", f"{person.roots()} {person.thread()}")
     return str(found[-1])
 
@@ -119,7 +119,7 @@ class Providers:
         asyncio.run(self.microsoft.subscriptions.deliver(self.microsoft.mailboxes))
 
     def lists(self, provider: str) -> list[str]:
-        """Each list of events that the provider was asked for: those of a ``day``, or only its ``changes``."""
+        """Return each list of events that the provider was asked for: those of a ``day``, or only its ``changes``."""
         if provider == "google":
             asked = [ask.query for ask in self.google.asked if ask.method == "GET" and ask.path.endswith("/events")]
             return ["changes" if "syncToken" in query else "day" for query in asked if "fields" not in query]
@@ -128,7 +128,7 @@ class Providers:
 
 
 def build_emulators() -> tuple[GoogleEmulator, MicrosoftEmulator]:
-    """Both providers, with channels by the clock of the program."""
+    """Build both providers, with channels by the clock of the program."""
     clock = ShiftedClock(datetime.fromisoformat(MONDAY))
     google, microsoft = GoogleEmulator(now=clock.now), MicrosoftEmulator()
     microsoft.subscriptions.now = clock.now

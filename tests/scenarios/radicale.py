@@ -81,8 +81,11 @@ class _Server(ThreadingHTTPServer):
 
 @contextmanager
 def slow_way(to: str, seconds: float, heard: Callable[[bytes], bytes] = bytes) -> Iterator[SlowWay]:
-    """A calendar server that hands everything on to the one at ``to``, and takes ``seconds`` for it: half before the
-    request takes effect, half before its answer arrives. ``heard`` is what it understands of a request's body."""
+    """Run a calendar server that passes every request on to the one at ``to``, and takes ``seconds`` for it.
+
+    Half of the time passes before the request takes effect, half before its answer arrives. ``heard`` reads a
+    request's body.
+    """
     way, target, pause = SlowWay(), httpx.URL(to), threading.Event()
 
     class Way(BaseHTTPRequestHandler):

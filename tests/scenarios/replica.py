@@ -42,7 +42,7 @@ async def run(url: str, database: str, name: str, limits: str) -> None:
 
 @asynccontextmanager
 async def replica(url: str, database: str, name: str, *, limits: str = LIMITED) -> AsyncIterator[subprocess.Popen[str]]:
-    """Such a program, which is connected. Leaving the block kills it."""
+    """Run such a program, connected. Leaving the block kills it."""
     command = [sys.executable, "-m", "tests.scenarios.replica", url, database, name, limits]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)  # noqa: ASYNC220  it starts in the background
     try:

@@ -165,7 +165,7 @@ class ScriptedDoor:
         )
 
     def _steps(self, request: FormRequest, session: Session | None) -> Form:
-        """A list of what was done, which can be searched, and above it one step of it."""
+        """Return a searchable list of the steps, and above it one of them."""
         lines = (session.planning.overview or "").splitlines() if session else []
         words = request.chosen.get("words", request.target if request.form == "steps" else "")
         done = "" if request.done is None else " Done."
@@ -316,7 +316,7 @@ class ScriptedDoor:
 
 
 def described(command: SessionCommand) -> str:
-    """One line for what a command asked."""
+    """Return one line for the request of a command."""
     match command:
         case TimeboxingUserReply():
             return command.text
@@ -364,7 +364,7 @@ async def _at_once(_command: InboxCommand) -> None:
 
 
 def failing(times: int, error: StoreError) -> Callable[[InboxCommand], Awaitable[None]]:
-    """Something to do before handling that fails so many times."""
+    """Return an action before handling that fails that many times."""
     left = times
 
     async def fail(_command: InboxCommand) -> None:
@@ -377,5 +377,5 @@ def failing(times: int, error: StoreError) -> Callable[[InboxCommand], Awaitable
 
 
 async def slowly(_command: InboxCommand) -> None:
-    """Gives other turns a chance to overtake."""
+    """Give other turns a chance to overtake."""
     await asyncio.sleep(0.01)

@@ -27,7 +27,7 @@ class Listener:
     answers: Answers
     rules: Mapping[str, dict[str, Any]] = field(default_factory=dict)
     reads_rules: bool = True
-    """Otherwise it never answers a question for them."""
+    """If false, it never answers a question for rules."""
     rules_asked: int = 0
     says: Says | None = None
     asked: dict[str, list[Asked]] = field(default_factory=dict)
@@ -36,7 +36,7 @@ class Listener:
         if self.says is not None:
             return self.says
         if "The message:" not in asked.last:
-            return Says(status=404, text="This one only reads.")  # a draft: then the house makes its own
+            return Says(status=404, text="This one only reads.")  # a draft: then the program makes its own
         said = asked.last.rsplit("The message:", 1)[1].strip().splitlines()[1]
         if "should_extract" in asked.system:
             self.rules_asked += 1
@@ -54,7 +54,7 @@ class Scripted(Protocol):
 
 @contextmanager
 def speaking(listener: Scripted) -> Iterator[dict[str, str]]:
-    """The server in a thread of its own; gives the settings of a program that uses it."""
+    """Run the server in a thread of its own and yield the settings of a program that uses it."""
     loop, stop = asyncio.new_event_loop(), asyncio.Event()
     ready = threading.Event()
     servers: list[ModelServer] = []

@@ -84,7 +84,7 @@ async def steady(store: Store) -> list[list[str]]:
 
 
 async def test_they_see_everything_and_are_forgotten(tmp_path: Path) -> None:
-    """The file holds what the database held; afterwards nothing of them is in any table, and the other one is whole."""
+    """The file holds the data of the database; after that no table has a row of theirs, and the other person's stay."""
     async with running(tmp_path) as (chat, person):
         await tell(chat.store, OTHER)
         others = await steady(chat.store)

@@ -37,12 +37,12 @@ async def door(data: Path, *arguments: str) -> str:
 
 
 async def let_in(data: Path, name: str, scopes: str = TASKS) -> str:
-    """The token of a new client, as the command line prints it."""
+    """Return the token of a new client, as the command line prints it."""
     return (await door(data, "client", "add", name, "--user", ALEX, "--scopes", scopes)).strip()
 
 
 def everything_kept(data: Path) -> bytes:
-    """All bytes in all files."""
+    """Return all bytes in all files."""
     return b"".join(path.read_bytes() for path in data.rglob("*") if path.is_file())
 
 
@@ -65,7 +65,7 @@ async def connected(url: str, token: str) -> AsyncIterator[Client]:
 
 
 async def asked(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
-    """The document of a call that has to succeed."""
+    """Return the document of a call that has to succeed."""
     result = await client.call_tool(tool, arguments)
     found = result.structured_content
     assert not result.is_error, found
@@ -74,7 +74,7 @@ async def asked(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
 
 
 async def refused(client: Client, tool: str, **arguments: Any) -> str:
-    """The sentence of a call that has to be refused."""
+    """Return the sentence of a call that has to be refused."""
     result = await client.call_tool(tool, arguments)
     assert result.is_error, result.structured_content
     text: str = result.content[0].text  # type: ignore[union-attr]

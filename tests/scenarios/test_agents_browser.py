@@ -57,7 +57,7 @@ async def rules(data: Path) -> list[str]:
 
 
 def forge(program: Program, owner: Person) -> None:
-    """The click of somebody else on the very same button, which is in the owner's direct messages."""
+    """Click as another person on the very same button, which is in the owner's direct messages."""
     eventually(lambda: owner.has("Apply"), "the proposal in the thread")
     robin = Person(program.address, "U0000ROBIN")
     message, block, element = owner.find("Apply")

@@ -42,7 +42,7 @@ def running(folder: Path, settings: dict[str, str] | None = None) -> Iterator[Pr
 
 
 def read_in(person: Person, channel: str) -> list[str]:
-    """Every text that a person can read in a channel, in its threads as well."""
+    """Return every text that a person can read in a channel, in its threads as well."""
     found: list[str] = []
     for root in person.get("/ui/messages", user=person.user, channel=channel)["messages"]:
         query = {"user": person.user, "channel": channel, "thread_ts": root["ts"]}

@@ -38,7 +38,7 @@ def program(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Program]
 
 @pytest.fixture
 def page() -> Iterator[Page]:
-    """At the end no script may have failed, and nothing that was pressed may have been refused."""
+    """Yield a page; at the end no script may have failed, and no press may have been refused."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         context = browser.new_context(viewport={"width": 1500, "height": 950})
@@ -99,7 +99,7 @@ def test_six_stages_in_the_browser_and_back(program: Program, page: Page) -> Non
 
 
 def calendar_after(program: Program) -> dict[str, bytes]:
-    """The store at the address it has now."""
+    """Return the objects of the store at its current address."""
     return CalDav(program.caldav_url()).raw()
 
 

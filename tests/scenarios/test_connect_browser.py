@@ -31,7 +31,7 @@ pytestmark = [
 
 @pytest.fixture
 def browser() -> Iterator[BrowserContext]:
-    """A browser of its own; at the end no script may have failed."""
+    """Yield a browser of its own; at the end no script may have failed."""
     mistakes: list[str] = []
     with sync_playwright() as playwright:
         opened = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
@@ -90,7 +90,7 @@ def test_a_newcomer_connects_google_with_three_clicks(browser: BrowserContext, t
 
 
 def find_link(person: Person, label: str) -> str:
-    """The address that a button in the person's messages opens."""
+    """Return the address that a button in the person's messages opens."""
 
     def look() -> str | None:
         elements = (

@@ -28,7 +28,7 @@ BLOCKS = [
 
 
 def answers(asked: Asked) -> Says:
-    """The draft, and nothing once another one is wanted."""
+    """Answer with the draft, and with nothing once another one is wanted."""
     if "plan[" in asked.last:
         return Says("The quota is used up.", status=400)
     return Says(json.dumps({"blocks": BLOCKS}))

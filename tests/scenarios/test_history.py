@@ -26,7 +26,7 @@ def program(tmp_path: Path) -> Iterator[Program]:
 
 
 def history(person: Person) -> list[Json]:
-    """The blocks of the message that shows the history."""
+    """Return the blocks of the message that shows the history."""
     shown = [m["blocks"] for m in person.thread() if "What I wrote for" in str(m.get("blocks"))]
     return shown[-1] if shown else []
 
@@ -41,7 +41,7 @@ def rows(person: Person) -> list[str]:
 
 
 def press_row(person: Person, at: int) -> None:
-    """The button of a row, counted from the newest."""
+    """Press the button of a row, counted from the newest."""
     message = next(m for m in reversed(person.thread()) if "What I wrote for" in str(m.get("blocks")))
     found = [c for c in controls(message["blocks"]) if label(c[1]) in {"Undo", "Restore"}]
     person.use(message, *found[at])

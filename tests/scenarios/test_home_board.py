@@ -80,7 +80,7 @@ class Board:
 
 
 def list_above_the_fold(blocks: list[Json]) -> list[str]:
-    """The labels of the controls before the first line across the page."""
+    """Return the labels of the controls before the first line across the page."""
     first = next((n for n, block in enumerate(blocks) if block["type"] == "divider"), len(blocks))
     return [label(element) for _, element in controls(blocks[:first])]
 

@@ -54,7 +54,7 @@ class Slack:
         return httpx.post(f"{self.program.url}/slack/events", content=body, headers=given, trust_env=False, timeout=30)
 
     def plans(self) -> int:
-        """The number of plans that were begun."""
+        """Return the number of plans that were begun."""
         return sum(not message.get("ephemeral") for message in self.person.roots())
 
 

@@ -35,7 +35,7 @@ SECONDS = 60
 
 @contextmanager
 def indexing(folder: Path, *how: str) -> Iterator[None]:
-    """A process that indexes, killed in the end."""
+    """Run a process that indexes, and kill it in the end."""
     process = subprocess.Popen([sys.executable, "-m", "tests.scenarios.indexing", str(folder), *how])
     try:
         yield
@@ -68,7 +68,10 @@ async def write(store: Store, number: int) -> None:
 
 
 async def killed_at_work(folder: Path, store: Store, numbers: Iterator[int]) -> None:
-    """400 writers at once, and a death when some of it is indexed. Where all of it was before we looked, once more."""
+    """Let 400 writers write at once, and kill the process when some of it is indexed.
+
+    If all of it was indexed before the first look, do it again.
+    """
     for _ in range(ROUNDS):
         writing = asyncio.gather(*(write(store, number) for number in islice(numbers, WRITERS)))
         with indexing(folder):

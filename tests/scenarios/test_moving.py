@@ -30,7 +30,7 @@ Begun = tuple[Chat, Session, list[str]]
 
 @pytest.fixture
 async def begun(tmp_path: Path) -> AsyncIterator[Begun]:
-    """The chat, after an earlier program began a session in a channel."""
+    """Yield the chat, after an earlier program began a session in a channel."""
     async with workspace_at(tmp_path) as workspace:
         store = open_store(tmp_path / "state.sqlite")
         try:

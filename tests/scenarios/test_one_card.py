@@ -147,7 +147,7 @@ async def dies_and_goes_on(workspace: Workspace, folder: Path, alex: Person, way
 
 
 async def is_not_recorded_and_goes_on(workspace: Workspace, folder: Path, alex: Person, way: Way) -> None:
-    """The last moment: everything is in Slack, and the store does not know."""
+    """Fail at the last moment: everything is in Slack, and the store does not know."""
     faults = Failing()
     async with chat_at(workspace, folder, timing=BRISK, outbox=faults.outbox) as chat:
         ts = await begin(chat, alex, way)

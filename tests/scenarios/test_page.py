@@ -59,7 +59,7 @@ def in_browser(test: Any) -> Any:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def browser() -> AsyncIterator[Browser]:
-    """One Chromium for all tests here; each test opens a fresh context in it."""
+    """Yield one Chromium for all tests here; each test opens a fresh context in it."""
     expect.set_options(timeout=60_000)
     async with async_playwright() as playwright:
         launched = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
@@ -105,12 +105,12 @@ async def app_on(served: Running, app: AsyncApp) -> AsyncIterator[None]:
 
 
 def nothing(_app: AsyncApp, _desk: Desk) -> None:
-    """An app that listens to nothing of its own."""
+    """Do not add any listeners."""
 
 
 @contextlib.asynccontextmanager
 async def desk_at(folder: Path, browser: Browser, listen: Listen = nothing, **screen: Any) -> AsyncIterator[Desk]:
-    """Everything running and the page open; at the end no script on the page may have failed."""
+    """Run everything and open the page; at the end no script on the page may have failed."""
     async with running(folder) as served:
         app = app_of(served)
         context = await browser.new_context(**({"viewport": DESK} | screen))
@@ -317,7 +317,7 @@ def a_form(*more: Json) -> Json:
 
 
 def form_app(app: AsyncApp, desk: Desk) -> None:
-    """Opens a form, lets it grow, refuses the title “taken” and takes any other."""
+    """Open a form, let it grow, refuse the title “taken” and accept any other."""
 
     @app.action("open")
     async def open_form(ack: AsyncAck, body: Json, client: AsyncWebClient) -> None:
@@ -604,7 +604,7 @@ async def test_escape_leads_back_from_a_thread_that_covers_the_page(tmp_path: Pa
 
 
 async def sideways(page: Page) -> int:
-    """By how many pixels the page or one of its columns is wider than its room."""
+    """Return the pixels by which the page or one of its columns is wider than its room."""
     return int(
         await page.evaluate(
             "Math.max(...[document.documentElement, ...document.querySelectorAll('.scroll, #home, .modal-body')]"

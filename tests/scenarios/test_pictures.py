@@ -54,7 +54,7 @@ def images(message: Json) -> list[Json]:
 
 
 async def pictured(alex: Person, ts: str, text: str = "steps") -> Json:
-    """The message that shows a text and a picture."""
+    """Return the message that shows a text and a picture."""
 
     async def look() -> Json | None:
         return next((m for m in await alex.thread(ts) if text in str(m) and images(m)), None)

@@ -49,7 +49,7 @@ async def chat(workspace: Workspace, tmp_path: Path) -> AsyncIterator[Chat]:
 
 @pytest.fixture
 async def without_agents(tmp_path: Path) -> AsyncIterator[tuple[Chat, Person]]:
-    """A workspace that has no agent sessions, and somebody in it."""
+    """Yield a workspace without agent sessions, and a person in it."""
     async with workspace_at(tmp_path, agents=False) as served, chat_at(served, tmp_path, timing=BRISK) as running:
         person = Person(served)
         yield running, person
@@ -87,7 +87,7 @@ def changes_of(workspace: Workspace) -> list[Json]:
 
 
 async def begun_by_words(alex: Person, chat: Chat) -> tuple[str, Held]:
-    """A thread with a card, whose person has just written something that takes its time."""
+    """Return a thread with a card, whose person has just written a message that takes time."""
     ts = await alex.start()
     await alex.use((await alex.thread(ts))[0], "Count")
     await alex.sees(ts, "1 steps")
@@ -98,7 +98,7 @@ async def begun_by_words(alex: Person, chat: Chat) -> tuple[str, Held]:
 
 
 async def streaming(alex: Person, ts: str, *steps: tuple[str, str]) -> Json:
-    """The message of a thread that shows these steps, as soon as it does."""
+    """Return the message of a thread that shows these steps, as soon as it does."""
 
     async def look() -> Json | None:
         last = (await alex.thread(ts))[-1]
@@ -287,7 +287,7 @@ async def test_steps_without_an_answer_are_removed(chat: Chat, alex: Person) -> 
 
 
 async def test_an_answer_that_slack_is_slow_to_take_is_one_answer(chat: Chat, alex: Person) -> None:
-    """S273: what became of a call that failed is looked up in Slack, so nothing is there twice."""
+    """S273: the outcome of a failed call is looked up in Slack, so nothing is there twice."""
     ts, held = await begun_by_words(alex, chat)
     chat.door.tell(Progress(doing=Activity.READING))
     await streaming(alex, ts, ("Reading your message…", "in_progress"))
@@ -345,7 +345,7 @@ async def test_the_answer_stays_below_what_was_said_meanwhile(chat: Chat, alex: 
     assert "Reading your message" not in str(await alex.thread(ts))
 
 
-# --- the card under which it is said
+# --- the card under the message
 
 
 async def end_of_turns(chat: Chat, alex: Person, ts: str) -> None:
@@ -578,7 +578,7 @@ async def test_after_a_crash_nothing_is_left(workspace: Workspace, tmp_path: Pat
 
 
 def named(blocks: list[Json]) -> list[Json]:
-    """Blocks without the ids that the workspace makes up for each rendering."""
+    """Return the blocks without the ids that the workspace makes up for each rendering."""
     return [{key: value for key, value in block.items() if key != "block_id"} for block in blocks]
 
 
@@ -588,7 +588,7 @@ def shape(message: Json) -> Json:
 
 
 def stop_on(alex: Person, ts: str) -> Callable[[], Any]:
-    """The message of a thread that has a Stop."""
+    """Return a condition for the message of a thread that has a Stop."""
 
     async def look() -> Json | None:
         for message in await alex.thread(ts):

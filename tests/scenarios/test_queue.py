@@ -22,7 +22,7 @@ SAID = "Bitte den Quartalsbericht schreiben"
 
 
 def everything(person: Person) -> list[dict[str, Any]]:
-    """All messages of the person's conversation with the bot: the roots, each with its replies."""
+    """Return all messages of the person's conversation with the bot: the roots, each with its replies."""
     found: list[dict[str, Any]] = []
     for root in person.roots():
         thread = person.get("/ui/messages", user=person.user, channel=person.channel, thread_ts=root["ts"])
@@ -31,7 +31,7 @@ def everything(person: Person) -> list[dict[str, Any]]:
 
 
 def reads(person: Person, text: str) -> dict[str, Any]:
-    """The newest message that says the text, once it is there."""
+    """Return the newest message with the text, once it is there."""
 
     def look() -> dict[str, Any] | None:
         said = [m for m in everything(person) if text in "\n".join(texts(m.get("blocks") or [{"text": m["text"]}]))]

@@ -118,7 +118,7 @@ def test_a_message_that_is_edited_or_deleted_later_is_not_read_again(tmp_path: P
 
 
 def sent(person: Person, words: str) -> str:
-    """The time stamp of a message of the person."""
+    """Return the time stamp of a message of the person."""
     return next(str(each["ts"]) for each in person.thread() if each["text"].startswith(words))
 
 
@@ -141,7 +141,7 @@ async def alex(workspace: Workspace) -> AsyncIterator[slack.Person]:
 
 
 async def begin(chat: Chat, alex: slack.Person) -> tuple[str, str]:
-    """A thread with its card: both timestamps."""
+    """Begin a thread with its card and return both timestamps."""
     chat.door.replies = True
     ts = await alex.start()
     await alex.use((await alex.thread(ts))[0], "Count")

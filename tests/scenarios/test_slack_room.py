@@ -62,7 +62,7 @@ async def robin(workspace: Workspace) -> AsyncIterator[Person]:
 
 
 async def settled(chat: Chat) -> None:
-    """Until no job and no message waits."""
+    """Wait until no job and no message waits."""
 
     async def nothing_waits() -> bool:
         backlog = await measure_backlog(chat.store.database, datetime.now(UTC))
@@ -76,7 +76,7 @@ def replies(thread: list[Json]) -> list[Json]:
 
 
 async def forge(chat: Chat, user: str, channel: str, message: Json, label: str) -> None:
-    """Let the app hear of a click by somebody who could not have seen the button."""
+    """Deliver a click of a person who could not have seen the button."""
     workspace = chat.workspace
     block_id, element = control(message["blocks"], label)
     (person,) = (one for one in workspace.config.users if one.id == user)
@@ -209,7 +209,7 @@ async def test_two_plans_do_not_wait_for_each_other(chat: Chat, alex: Person) ->
 
 
 async def test_only_the_owner_of_a_plan_can_change_it(chat: Chat, alex: Person, robin: Person) -> None:
-    """K14: somebody else cannot even see it; payloads that are forged with its ids change nothing."""
+    """K14: another person cannot even see it; forged payloads with its ids change nothing."""
     ts = await alex.start()
     root = (await alex.thread(ts))[0]
     for label in ("Count", "Add tasks"):
@@ -657,7 +657,7 @@ async def test_a_turn_that_fails_for_a_moment_is_handled_all_the_same(chat: Chat
 
 
 async def test_two_programs_on_one_database_answer_once(workspace: Workspace, postgres: str, alex: Person) -> None:
-    """S161: whichever gets a payload, and whichever sends."""
+    """S161: this holds for any receiver of a payload, and any sender."""
     async with chat_at(workspace, postgres) as chat, chat_at(workspace, postgres, replica="two"):
         plans = [await alex.start() for _ in range(3)]
         for ts in plans:

@@ -86,7 +86,7 @@ def end(program: Connected) -> None:
 
 
 def read_compose(database: str) -> dict[str, str]:
-    """The settings of the team's programs in the compose file, for programs that are not in containers."""
+    """Return the settings of the team's programs in the compose file, for programs that are not in containers."""
     compose: Any = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
     settings = {name: str(value) for name, value in compose["services"]["team"]["environment"].items()}
     assert settings["FATEFORGER_DATABASE_URL"].startswith("postgresql://")

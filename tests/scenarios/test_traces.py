@@ -43,7 +43,7 @@ class Receiver:
         return [s for s in list(self.spans.values()) if s.name == name and wanted.items() <= attributes(s).items()]
 
     def path(self, span: Span) -> list[str]:
-        """The names of a span and of those above it, the first one last."""
+        """Return the names of a span and of those above it, the first one last."""
         names = [span.name]
         while span.parent_span_id:
             span = self.spans[span.parent_span_id]

@@ -35,8 +35,10 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def folder(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder that holds nothing but ``.venv`` with the wheel. Its dependencies are those of the tests, whose
-    site-packages come last on the path, so that they do not have to be downloaded."""
+    """Return a folder that holds nothing but ``.venv`` with the wheel.
+
+    Its dependencies are those of the tests, whose site-packages come last on the path, so that they need no download.
+    """
     folder = tmp_path_factory.mktemp("installed")
     run(sys.executable, "-m", "venv", "--without-pip", ".venv", cwd=folder)
     python = str(folder / ".venv" / "bin" / "python")

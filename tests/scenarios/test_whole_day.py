@@ -26,7 +26,7 @@ DRAFT = [
 
 
 def at(hour: int, minute: int = 0) -> datetime:
-    """A time of that Monday in Amsterdam, as an instant."""
+    """Return a time of that Monday in Amsterdam, as an instant."""
     return datetime(2026, 3, 2, hour - 1, minute, tzinfo=UTC)
 
 

@@ -60,7 +60,7 @@ def program(data: Path, environment: dict[str, str] | None = None) -> Iterator[P
 
 
 def calendar_objects(running: Program) -> dict[str, list[tuple[str, str]]]:
-    """Every object by its name, with all that a person or another program sees of it."""
+    """Return every object by its name, with its visible fields."""
     unlike = {"DTSTAMP", "CREATED", "LAST-MODIFIED", "SEQUENCE"}
     found = {}
     for href, raw in CalDav(running.caldav_url()).raw().items():
@@ -167,7 +167,7 @@ class Slow(Listener):
 
 
 def press_stop(person: Person) -> None:
-    """Slack's own Stop, as soon as the thread says that the bot is working."""
+    """Press Slack's own Stop once the thread shows that the bot is working."""
     ts = person.roots()[-1]["ts"]
     query = {"user": person.user, "channel": person.channel, "thread_ts": ts}
     eventually(lambda: (person.get("/ui/messages", **query)["session"] or {}).get("can_stop"), "Slack's Stop")

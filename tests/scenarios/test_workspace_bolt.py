@@ -58,7 +58,7 @@ def a_bot(url: str) -> Bot:
 
 @contextlib.asynccontextmanager
 async def listening(bot: Bot, sockets: int = 1) -> AsyncIterator[list[AsyncSocketModeHandler]]:
-    """The app connected, with as many sockets as wanted."""
+    """Yield the app, connected with that many sockets."""
     handlers = [AsyncSocketModeHandler(bot.app, APP_TOKEN, ping_interval=0.5) for _ in range(sockets)]
     try:
         for handler in handlers:
@@ -79,7 +79,7 @@ async def workspace_with(folder: Path, listen: Callable[[Bot], None]) -> AsyncIt
 
 
 async def appears(served: Running, count: int, **query: str) -> list[Json]:
-    """The messages, once there are as many as that."""
+    """Return the messages, once there are that many."""
     for _ in range(2_000):
         if len(found := await served.messages(**query)) >= count:
             return found
@@ -540,7 +540,7 @@ async def test_a_lost_socket_is_replaced_and_nothing_is_lost(tmp_path: Path) -> 
         hub, connected = served.workspace.hub, list[bool]()
         hub.on_connections_changed.append(lambda: connected.append(hub.connected))
         served.workspace.drop_sockets()
-        await until(lambda: False in connected)  # the app may be back before anybody looks
+        await until(lambda: False in connected)  # the app may be back before the first look
         await served.say("while you were away")
         assert await bot.after(1) == ["while you were away"]
         served.workspace.hub.disconnect("refresh_requested")
@@ -610,7 +610,7 @@ async def test_a_killed_workspace_comes_back_whole_and_redelivers(tmp_path: Path
 
 
 def started(folder: Path, port: int) -> tuple[subprocess.Popen[bytes], str]:
-    """`python -m localslack` and the URL it printed."""
+    """Start `python -m localslack` and return the URL that it printed."""
     settings = {"port": port, "data": folder, "bot-token": BOT_TOKEN, "app-token": APP_TOKEN}
     options = [part for name, value in settings.items() for part in (f"--{name}", str(value))]
     command = [sys.executable, "-m", "localslack", *options]

@@ -39,7 +39,7 @@ def connect(two: TwoTeams, radicale: Radicale) -> None:
 
 
 def test_two_people_with_the_same_id_plan_at_the_same_time(two: TwoTeams, radicale: Radicale) -> None:
-    """S340, S342: each on their own calendar; and no payload of one workspace reaches anything of the other."""
+    """S340, S342: each uses their own calendar, and no payload of one workspace reaches the other."""
     alex, other = two.alex, two.other
     other.slash("/timebox")
     eventually(lambda: "/connect/" in str(other.roots()), "the first workspace's calendar is not theirs")
@@ -99,13 +99,13 @@ def is_logged(two: TwoTeams, words: str) -> bool:
 
 
 def test_a_workspace_that_removes_the_app_leaves_the_other_alone(two: TwoTeams, radicale: Radicale) -> None:
-    """S343: its plans wait, and go on where they were once the app is back; kill -9 changes nothing of that."""
+    """S343: its plans wait, and continue where they were once the app is back; kill -9 does not change that."""
     connect(two, radicale)
     alex, other = two.alex, two.other
     plan(other)
     database = (two.program.data / "fateforger.db").read_bytes()
     assert not any(token.encode() in database for token in two.slack.tokens)
-    two.slack.revoke(TWO)  # nothing is told yet
+    two.slack.revoke(TWO)  # no notice is sent yet
     other.press("Back to refine")
     eventually(lambda: two.slack.refused, "Slack refuses the token")
     plan(alex)
@@ -224,7 +224,7 @@ def test_an_install_is_for_one_browser_and_one_time(tmp_path: Path) -> None:
 
 
 def test_guests_and_strangers_are_told_that_they_cannot_plan(two: TwoTeams) -> None:
-    """S344: wherever they ask, until they are members; everybody may see what is stored about them."""
+    """S344: this holds in any place until they are members; everybody may see their own stored data."""
     robin = two.person(TWO, ROBIN)
     two.slack.teams[TWO].users[ROBIN] = {"is_restricted": True, "is_ultra_restricted": True}
     no_guests = "plan with you as a guest of this workspace"

@@ -26,7 +26,7 @@ def mode(path: Path) -> int:
 
 
 def refused(folder: Path) -> str:
-    """The program's message about a directory that it must not touch."""
+    """Return the program's message about a directory that it must not touch."""
     before = mode(folder)
     said, document, _ = through_the_door("doctor", "--data-dir", str(folder))
     assert (said, mode(folder)) == (3, before), document
@@ -67,7 +67,7 @@ def test_a_directory_with_a_file_of_another_user_is_left_alone(tmp_path: Path) -
 
 @pytest.mark.attack("data directory", "a data directory that others can read", "5", "held")
 def test_our_own_directory_is_closed(tmp_path: Path) -> None:
-    """An empty one, one that is not there yet, and one that somebody opened later."""
+    """This covers an empty directory, a missing one, and one that was opened to others later."""
     for folder in (tmp_path / "empty", tmp_path / "new" / "deep", tmp_path / "used"):
         if folder.name != "deep":
             folder.mkdir(mode=0o755)
@@ -126,7 +126,7 @@ def test_slacks_address_with_a_login_is_refused_in_a_sentence(tmp_path: Path, mo
 
 
 def test_doctor_says_where_a_token_of_the_settings_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """S399: a page that refuses somebody sends them to doctor, which names a token of the settings but does not show it."""
+    """S399: a page that refuses a visitor names doctor, which names a token of the settings without showing it."""
     token = "a-token-that-was-chosen"
     monkeypatch.setenv("FATEFORGER_PAGE_TOKEN", token)
     _, said, errors = through_the_door("doctor", "--data-dir", str(tmp_path))

@@ -43,14 +43,14 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
 
 
 def client(token: str = "") -> httpx.Client:
-    """Keeps no connection, as probes do."""
+    """Return a client that keeps no connection, as probes do."""
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     limits = httpx.Limits(max_keepalive_connections=0)
     return httpx.Client(trust_env=False, timeout=60, headers=headers, limits=limits)
 
 
 def opened(port: int, sent: bytes = HALF) -> socket.socket:
-    """A connection on which a request was begun."""
+    """Open a connection and begin a request on it."""
     connection = socket.create_connection(("127.0.0.1", port), timeout=DEADLINE)
     connection.sendall(sent)
     return connection
@@ -69,7 +69,7 @@ def has_ended(connection: socket.socket) -> bool:
 
 
 def chunks(total: int) -> Iterator[bytes]:
-    """A body whose length is not announced."""
+    """Yield a body whose length is not announced."""
     for _ in range(total // 50_000 + 1):
         yield b" " * 50_000
 
@@ -259,7 +259,7 @@ def again_and_again(*attacks: Callable[[], object]) -> Iterator[None]:
 
 
 def median_of_health(program: Program) -> float:
-    """Seconds."""
+    """Return the median time of a health check in seconds."""
     took, http = [], client()
     for _ in range(PROBES):
         began = time.perf_counter()

@@ -91,7 +91,7 @@ DOCUMENTS: dict[str, Any] = {
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The path of every part of a JSON value."""
+    """Yield the path of every part of a JSON value."""
     if path:
         yield path
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
@@ -101,7 +101,7 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 @st.composite
 def spoiled(draw: st.DrawFn, name: str) -> Any:
-    """The document with one or two of its parts replaced by anything."""
+    """Return the document with one or two of its parts replaced by anything."""
     document = copy.deepcopy(DOCUMENTS[name])
     for _ in range(draw(st.integers(1, 2))):
         *way, last = draw(st.sampled_from(list(places(document))))

@@ -66,7 +66,7 @@ GONE = object()
 
 @st.composite
 def spoiled(draw: st.DrawFn) -> Json:
-    """A payload with up to three of its parts replaced by anything, or left out."""
+    """Return a payload with up to three of its parts replaced by anything, or left out."""
     payload = deepcopy(SAMPLES[draw(st.sampled_from(sorted(SAMPLES)))])
     for _ in range(draw(st.integers(1, 3))):
         *way, last = draw(st.sampled_from(list(places(payload)) or [("type",)]))

@@ -35,7 +35,7 @@ PLAN: dict[str, Any] = {"date": "2026-03-02", "tz": "Europe/Amsterdam", "events"
 
 
 def nested(depth: int) -> Any:
-    """Nested lists, as deep as Python's own parser makes them."""
+    """Return nested lists, as deep as Python's own parser makes them."""
     return json.loads("[" * depth + "]" * depth)
 
 
@@ -172,7 +172,7 @@ def test_a_document_that_is_none_is_refused_in_a_sentence(text: str) -> None:
 
 
 def bomb() -> str:
-    """Nine times nine times nine ...: each line repeats the one before."""
+    """Return nine times nine times nine ... texts: each line repeats the one before."""
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 40)]
     return "\n".join(lines)

@@ -32,7 +32,7 @@ ADDRESS = "http://127.0.0.1:8000/mcp"
 
 @asynccontextmanager
 async def door(folder: Path) -> AsyncIterator[tuple[Agents, httpx.AsyncClient]]:
-    """The server with one client, ``robot``, and an HTTP client that sends its token."""
+    """Yield the server with one client, ``robot``, and an HTTP client that sends its token."""
     agents = Agents(open_store(new_file(folder)))
     await agents.let_in()
     server = build_server(agents.desk)
@@ -53,7 +53,7 @@ def frame(method: str = "tools/call", **params: Any) -> bytes:
 
 
 def sentence(answer: httpx.Response) -> str:
-    """The message of a refusal, of whichever layer."""
+    """Return the message of a refusal, from any layer."""
     document = answer.json()
     found = document.get("error") or document["result"]["structuredContent"]["error"]
     return str(found["message"])

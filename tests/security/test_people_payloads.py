@@ -296,7 +296,7 @@ async def test_another_person_reaches_no_plan(room: Room, kind: str) -> None:
 
 
 def check_places(room: Room) -> None:
-    """Refusals are not shown in Alex's conversation with the bot, which the payload names."""
+    """Check that refusals do not appear in Alex's conversation with the bot, which the payload names."""
     for method, given in room.told:
         assert given["channel"] != ALEX_DIRECT, (method, given)
         assert given.get("user", MALLORY) == MALLORY

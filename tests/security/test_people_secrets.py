@@ -182,7 +182,7 @@ def _as_command(main: Any, words: list[str]) -> Any:
 
 @pytest.fixture
 async def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Any]:
-    """A program that starts, with every secret that a start without servers can have."""
+    """Yield a program that starts, with every secret that a start without servers can have."""
     names = ("ticktick_mcp_url", "ticktick_mcp_token", "model_url", "model_key", "mcp_token", "notion_token")
     for name in names:
         monkeypatch.setenv(f"FATEFORGER_{name.upper()}", plant(name))

@@ -40,7 +40,7 @@ class WatchedCollection(CalDavStore, WatchedStore):
         server.watch = self._tell
 
     def saw(self, paths: set[str]) -> None:
-        """The program read these objects."""
+        """Note that the program read these objects."""
         self._witness.looked([self.show(stored) for path, stored in self.server.objects.items() if path in paths])
 
     def _tell(self, before: Stored | None, after: Stored | None) -> None:
@@ -65,7 +65,7 @@ def _transaction(image: EventImage) -> str:
 
 
 def _others(stored: Stored) -> set[str]:
-    """The lines of the event that the program does not write, those of alarms as one each."""
+    """Return the lines of the event that the program does not write, with each alarm as one."""
     event = next(part for part in read_lines(stored.text).components if part.name == "VEVENT")
     return {str(part) for part in event.parts if isinstance(part, Component) or not OURS.fullmatch(line_name(part))}
 

@@ -66,7 +66,7 @@ WORDS = "Please go on"
 
 @dataclass
 class Human:
-    """Somebody at Slack with a calendar. ``mark`` is in everything that they write on a day, and in nothing else."""
+    """A person in Slack with a calendar. ``mark`` is in all their texts of one day, and in no others."""
 
     person: Person
     calendar: CalDav
@@ -192,7 +192,7 @@ class Human:
         return str([each for each in messages if each.get("user") != self.person.user])
 
     def everything(self) -> str:
-        """All that the person can read in Slack and on their calendar, of any day."""
+        """Return all that the person can read in Slack and on their calendar, of any day."""
         seen = [self.person.get("/ui/home", user=self.person.user)]
         for channel in self.person.state()["channels"]:
             roots = self.person.get("/ui/messages", user=self.person.user, channel=channel["id"])["messages"]
@@ -237,7 +237,7 @@ class Chaos:
         self.rng = Random(f"chaos {self.seed}")
 
     def live(self, days: int) -> None:
-        """Live so many days, or until the first breach."""
+        """Live that many days, or until the first breach."""
         for self.day in range(days):
             self._begin_day()
             for number in range(ROUNDS):
@@ -263,7 +263,7 @@ class Chaos:
             human.begin_day(self.day, self.morning)
 
     def _start(self, program: Connected, minutes: int) -> None:
-        """Start a program whose clock is so many minutes off; kill it first if it still runs."""
+        """Start a program whose clock is that many minutes off; kill it first if it still runs."""
         if program.process is not None:
             program.kill()
         program.environment["FATEFORGER_NOW"] = (self.morning + timedelta(minutes=minutes)).isoformat()
@@ -360,14 +360,14 @@ class Chaos:
 
 
 def _is_answered(deed: Deed) -> bool:
-    """A button that opens a form is answered by the form, everything else by words."""
+    """Check the answer to a click: the form for a button that opens one, words for any other."""
     deed.by._open_newest()
     opened = deed.what == "Add tasks" and deed.by.person.modal() is not None
     return opened or deed.by.view() != deed.before
 
 
 def _list_doubles(human: Human) -> list[str]:
-    """Cards that are in the thread twice, and blocks that are on the calendar twice."""
+    """Return the cards that are in the thread twice, and the blocks that are on the calendar twice."""
     messages = [*human.person.roots(), *human.person.thread()[1:]] if human.person.opened else human.person.roots()
     ids = Counter(str(each["metadata"]["event_payload"]["id"]) for each in messages if each.get("metadata"))
     found = [f"card {name}" for name, n in ids.items() if n > 1]
@@ -386,7 +386,7 @@ def _tell_doubles(human: Human) -> str:
 
 
 def _agrees(human: Human) -> bool:
-    """The calendar shows what the thread says, and what the person put there."""
+    """Check that the calendar shows the day as in the thread, with the person's own changes."""
     now = human.calendar.raw()
     if {name: now.get(name) for name in human.own} != human.own:
         return False
@@ -409,7 +409,7 @@ def _end(programs: list[Connected]) -> None:
 
 @contextmanager
 def open_chaos(folder: Path, seed: str, server: PostgresServer | None, spells: int = SPELLS) -> Iterator[Chaos]:
-    """Everything that a history happens to: one program on SQLite, or two on a database of the server."""
+    """Open the world of a history: one program on SQLite, or two on a database of the server."""
     rng, users = Random(f"ways {seed}"), (*DEFAULT_USERS, SAM)
     with ExitStack() as stack:
         radicale = Radicale(folder / "dav", free_port())

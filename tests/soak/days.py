@@ -33,14 +33,14 @@ HABITS: tuple[tuple[Habit, ...], ...] = (
 
 @cache
 def odd_days(name: str) -> tuple[date, ...]:
-    """The days of the year that are not 24 hours long."""
+    """Return the days of the year that are not 24 hours long."""
     days = [date(YEAR, 1, 1) + timedelta(days=n) for n in range(365)]
     spans = [(day, local_day(day, zone(name))) for day in days]
     return tuple(day for day, (start, end) in spans if end.astimezone(UTC) - start.astimezone(UTC) != timedelta(days=1))
 
 
 def as_html(fields: EventFields) -> EventFields:
-    """A calendar that rewrites notes, as Google's page does."""
+    """Return the fields as a calendar that rewrites notes does, like Google's page."""
     return fields.model_copy(update={"description": fields.description.replace("\n", "<br>")})
 
 
@@ -96,7 +96,7 @@ class Setting:
         return local_day(self.day, self.zone)[0].astimezone(UTC)
 
     def some_time(self, rng: Random, *, step: int = 5) -> datetime:
-        """An instant of the day."""
+        """Return an instant of the day."""
         start, end = (moment.astimezone(UTC) for moment in local_day(self.day, self.zone))
         minutes = int((end - start).total_seconds() // 60)
         return start + timedelta(minutes=rng.randrange(0, minutes, step))
@@ -106,7 +106,7 @@ class Setting:
 
 
 def some_block(rng: Random, number: int) -> TBEvent:
-    """A new block, at any quarter of the wall clock: in the hour that is skipped, that happens twice, or over midnight."""
+    """Return a new block, at any quarter of the wall clock, even in a skipped or repeated hour, or over midnight."""
     return TBEvent(
         name=f"Write the {rng.choice(WORDS)} {number}",
         description=rng.choice(("", "", f"notes {number}", f"first & {number}\nsecond")),

@@ -89,7 +89,7 @@ class Hands:
         self.truth.person_deleted(event)
 
     def _repeat(self, event: EventImage) -> None:
-        """The event becomes a series, which is the person's from then on, as are its occurrences."""
+        """Turn the event into a series, which is the person's from then on, as are its occurrences."""
         if not event.is_timed or event.id in self.truth.obstructed:
             return
         self.truth.obstructed.add(event.id)

@@ -132,7 +132,7 @@ class History:
     # --- steps ---
 
     def play(self, steps: Sequence[Step]) -> None:
-        """All steps up to the first breach, then a rest."""
+        """Play all steps up to the first breach, then a rest."""
         for step in steps:
             self.log.append(f"-- {step}")
             getattr(self, f"step_{step.kind}")(Random(step.seed))
@@ -142,7 +142,7 @@ class History:
         self.step_rest(Random(0))
 
     def step_day(self, rng: Random) -> None:
-        """Meetings, and a first plan."""
+        """Add meetings, and submit a first plan."""
         for _ in range(rng.randrange(5)):
             self.hands.act(rng, "new")
         self._plan(rng, rng.randint(2, 8))
@@ -191,7 +191,7 @@ class History:
         self.truth.breach("left", "there is always one more to undo")
 
     def step_two(self, rng: Random) -> None:
-        """A second writer at the same time."""
+        """Let a second writer write at the same time."""
         second = self._undo(rng) if rng.random() < 0.5 else None
         both = [self._submit(rng, prefer_plan=False), second or self._submit(rng, prefer_plan=False)]
         if self.setting.sql:
@@ -226,7 +226,7 @@ class History:
         self._ready(rng)
 
     def step_rest(self, rng: Random) -> None:
-        """Quiet weather: what was left open is finished, and the same plan again writes nothing."""
+        """Finish open work without faults; the same plan again writes nothing."""
         self.calendar.clear()
         self.clock.instant += timedelta(seconds=6)
         self.calendar.land()
@@ -333,7 +333,7 @@ class History:
         return Asked(command, act, self.plan, yes=yes)
 
     def _undo(self, rng: Random) -> Asked | None:
-        """The last one, the group, or any transaction there is; undoing an undo does it again."""
+        """Undo the last transaction, the group, or any transaction; the undo of an undo is a redo."""
         history = self._run(self.journal.history(self.calendar.key, limit=30))
         undoable = [t for t in history if t.undoable]
         if not undoable:
@@ -440,7 +440,7 @@ class History:
             self._think(self.plans[asked.targets[-1].id])
 
     def _quiet(self, asked: Asked) -> SyncResult | None:
-        """A command in a world that is well."""
+        """Run a command without faults."""
         assert self.process is not None
         end: SyncResult | BaseException = ConfirmationNeeded("", reasons=())
         while isinstance(end, ConfirmationNeeded):
@@ -451,7 +451,7 @@ class History:
     # --- the program ---
 
     def _ready(self, rng: Random) -> bool:
-        """A program that runs, has settled what was interrupted, and did what was still waiting to be done."""
+        """Make sure that a program runs, has settled interrupted writes, and has done its waiting work."""
         if self.process is not None:
             return True
         self.clock.instant += timedelta(seconds=rng.uniform(0.2, 3))
@@ -513,7 +513,7 @@ class History:
             self._race(rng)
 
     def _race(self, rng: Random) -> None:
-        """The person is at the calendar while the program is."""
+        """Let the person use the calendar at the same time as the program."""
         for _ in range(rng.randint(1, 3)):
             when: When = rng.choice(("before", "after"))
             hook = partial(self._hand, Random(rng.random()))
@@ -539,7 +539,7 @@ class History:
         self._compare()
 
     def _compare(self) -> None:
-        """The calendar shows the plan, but for what the person put otherwise themselves."""
+        """Check that the calendar shows the plan, except for the person's own changes."""
         ours = {i: e for i, e in self.truth.live.items() if not self.store.events[i].gone}
         found: set[str] = set()
         for key, block in self.truth.wish.items():
@@ -582,7 +582,7 @@ class History:
         return any(what in words for command in self.commands.values() for words in command.words)
 
     def _stood_for(self, block: Shape) -> bool:
-        """An event of the person's own shares the block's time, or nearly so."""
+        """Check for an event of the person's own at the block's time, or nearly so."""
         near = timedelta(minutes=20)
         others = [self.store.events[i] for i in (*self.truth.theirs, *self.truth.touched)]
         timed = [e for e in others if not e.gone and e.is_timed]

@@ -68,7 +68,7 @@ class Victim:
     foreign: dict[str, bytes] = field(default_factory=dict)
 
     def begin(self) -> None:
-        """Everything up to the button that writes."""
+        """Do everything up to the button that writes."""
         self.calendar.put("standup", "Standup", *MEETING, DESCRIPTION="bring coffee")
         self.foreign = self.calendar.raw()
         self.program.start()
@@ -77,7 +77,7 @@ class Victim:
             step(self.person)
 
     def kill_once(self, kills: Kills) -> None:
-        """Press the button, kill somewhere on the way, start again, and look at everything."""
+        """Press the button, kill the program meanwhile, start it again, and check everything."""
         accepted = self._press_and_kill()
         where, is_open = self._hit(accepted)
         kills.hits[where] += 1
@@ -104,7 +104,7 @@ class Victim:
             dying.join()
 
     def _kill_in_time(self) -> None:
-        """Around the click, or, three times of four, somewhere from the first write on."""
+        """Kill around the click, or, three times of four, at some moment from the first write on."""
         if self.rng.random() < 0.25:
             pause = self.rng.uniform(0, AROUND_THE_CLICK)
         else:
@@ -134,14 +134,14 @@ class Victim:
         return ("a write under way had landed" if landed else "a write under way had not landed"), True
 
     def _objects(self) -> dict[str, bytes] | None:
-        """All there is; not when something lands between two looks, as it may after its sender died."""
+        """Return all objects; ``None`` if one lands between two reads, as may happen after its sender died."""
         try:
             return self.calendar.raw()
         except httpx.HTTPStatusError:
             return None
 
     def _look(self, *, accepted: bool) -> None:
-        """The click was carried out, or never taken: nothing between."""
+        """Check that the click was carried out, or never accepted: nothing between."""
         done = [COMMIT, UNDO][not self.committed]
         if accepted:
             eventually(lambda: self.person.has(done), f"the thread offers {done}:\n{self.person.says()}")
@@ -186,7 +186,7 @@ class Victim:
 
 @contextmanager
 def victim(folder: Path, database: str | None, seed: int) -> Iterator[Victim]:
-    """A program to be killed, on SQLite or on the PostgreSQL database of that URL, with a slow calendar."""
+    """Run a program to be killed, on SQLite or on the PostgreSQL database of that URL, with a slow calendar."""
     server = Radicale(folder / "dav", free_port())
     server.start()
     try:
@@ -208,7 +208,7 @@ def victim(folder: Path, database: str | None, seed: int) -> Iterator[Victim]:
 
 
 def kill_again_and_again(folder: Path, database: str | None, kills: int, seed: int) -> Kills:
-    """Raises ``AssertionError`` when something does not hold after one of them."""
+    """Kill the program many times. Raises ``AssertionError`` when a guarantee is broken after one of them."""
     found = Kills()
     with victim(folder, database, seed) as on:
         for _ in range(kills):

@@ -159,7 +159,7 @@ class Life:
             self._tell(replace(self._one_of(living)))
 
     def _take_back(self) -> None:
-        """No rule about something any more; or only an exception from one is over."""
+        """Revoke a rule on a subject, or end only an exception from one."""
         abouts = sorted({m.about for m in self.means if self._lives(m)})
         if not abouts:
             return
@@ -181,7 +181,7 @@ class Life:
         return [v for v in select_newest((*self.store, *self.session.rules.said), USER).values() if not v.retired]
 
     def _about(self, record: ConstraintRecord) -> str:
-        """The topic of a record, by its fields."""
+        """Return the topic of a record, by its fields."""
         if record.aspect is not None and record.aspect.frame_slot is not None:
             return record.aspect.frame_slot
         kind = record.payload.rule_kind
@@ -201,12 +201,12 @@ class Life:
         self._tell(Meant(about, self.random.randint(*HOURS[about])))
 
     def _for_today(self) -> None:
-        """Only for this conversation: nothing of it may be left tomorrow."""
+        """State a rule for this conversation only: none of it may be left tomorrow."""
         about = self._one_of(ONE_AT_A_TIME)
         meant = Meant(about, self.random.randint(*HOURS[about]), first=self.day, last=self.day)
         self._tell(meant, scope="session")
 
-    # --- how it is told ---
+    # --- the person's statements ---
 
     def _tell(self, meant: Meant, scope: str | None = None) -> None:
         self.counted += 1
@@ -225,7 +225,7 @@ class Life:
         self.means = [m for m in self.means if not m.same(meant)] + [meant]
 
     def _record(self, meant: Meant, scope: str) -> ConstraintRecord:
-        """As a model reads it: the words of one language, the fields of all."""
+        """Return the record as a model reads it: the words of one language, the fields of all."""
         number = self.random.randrange(5)
         name = WORDS[meant.about][number].format(meant.hour if meant.about == "sleep" else f"{meant.hour}:00")
         document = {

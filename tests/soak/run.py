@@ -72,8 +72,10 @@ class Script:
 
     @classmethod
     def read(cls, text: str) -> Script:
-        """``seed:number`` for a whole history, or with the steps that are left of it behind. The kind of
-        calendar follows the number, unless it is the fake."""
+        """Read ``seed:number`` for a whole history, or with its remaining steps after it.
+
+        The kind of calendar follows the number, unless it is the fake.
+        """
         name, *words = text.split()
         seed, number, *kinds = name.split(":")
         script = cls.drawn(int(seed), int(number), next((kind for kind in get_args(Kind) if kind in kinds), "fake"))
@@ -95,7 +97,7 @@ class Stage:
         self._loop.close()
 
     def play(self, script: Script) -> History:
-        """The history, played to its end or to its first breach."""
+        """Play the history to its end or to its first breach."""
         self._plays += 1
         journal: Journal = self._store.journal if script.setting.sql else MemoryJournal()
         history = History(f"{script.name}/{self._plays}", script.setting, journal, self._engine, self._loop)
@@ -108,7 +110,7 @@ class Stage:
         return history
 
     def shortest(self, script: Script) -> Script:
-        """The script without every step that a breach of the same kind as its first does not need."""
+        """Return the script without every step that a breach of the same kind as its first does not need."""
         kinds = {kind for kind, _ in self.play(script).truth.breaches[:1]}
         size = len(script.steps) // 2
         while size:

@@ -96,7 +96,7 @@ class Terminals:
         await self.carry_out("undo", target=target)
 
     async def undo_one(self) -> None:
-        """Any write, or any undo: then it is a redo."""
+        """Undo any write, or any undo: then it is a redo."""
         undoable = [row["transaction"] for row in await self.history() if row["undoable"]]
         if undoable:
             target = self.rng.choice(undoable)
@@ -113,7 +113,7 @@ class Terminals:
         await self.note(self.edits, None)
 
     async def edit(self) -> None:
-        """The person, in the calendar's own page."""
+        """Edit an event as the person, on the calendar's own page."""
         ours = [e for e in self.ours().values() if e.is_timed]
         if not ours:
             return
@@ -193,7 +193,7 @@ class Terminals:
         return Ended(status, document)
 
     async def kill_while_it_writes(self, fork: Fork) -> None:
-        """After some number of requests of its, if it makes so many."""
+        """Kill the command after some number of its requests, if it makes that many."""
         until = len(self.google.requests) + self.rng.randint(1, 8)
         while len(self.google.requests) < until and await asyncio.to_thread(fork.poll) is None:  # noqa: ASYNC110  the same
             await asyncio.sleep(CALL_SECONDS / 10)  # between two looks at the condition
@@ -222,7 +222,7 @@ class Terminals:
             assert own_of(event) == mine, self.told(f"“{event.summary}” has {own_of(event)}, the person had {mine}")
 
     def some_plan(self) -> dict[str, Any]:
-        """A few of eight blocks, each at one of three hours of its own: so plans overlap in part."""
+        """Return a few of eight blocks, each at one of its own three hours, so that plans overlap in part."""
         blocks = sorted(self.rng.sample(range(8), self.rng.randint(1, 6)))
         events = [
             {

@@ -75,12 +75,12 @@ Shape = Mapping[str, Any]
 
 
 def shape_of(event: Any) -> dict[str, Any]:
-    """The five things that a person sees of a block, in a form that can be compared."""
+    """Return the five fields of a block that a person sees, in a form that can be compared."""
     return {name: _plain(getattr(event, name)) for name in FIELDS}
 
 
 def own_of(event: EventImage) -> dict[str, Any]:
-    """All that an event holds beyond what the program writes, by name."""
+    """Return all that an event holds beyond what the program writes, by name."""
     shown = {name: event.raw[name] for name in OWN if event.raw.get(name, PLAIN.get(name)) != PLAIN.get(name)}
     return shown | {f"property {name}": value for name, value in event.properties.items() if not name.startswith("ff")}
 
@@ -227,7 +227,7 @@ class Truth:
     # --- the person in the thread ---
 
     def thinks(self, wish: Mapping[str, Shape]) -> None:
-        """The plan in the thread, whenever it changes: by the person, or because it took over what they changed."""
+        """Note the plan in the thread, after each change: by the person, or because it took over their changes."""
         self.wish = dict(wish)
         for (event_id, name), edit in self.edits.items():
             block = self._block_of(event_id)
@@ -236,7 +236,7 @@ class Truth:
             deletion.taken = deletion.taken or key not in wish
 
     def submits(self, name: str, *, prefer_plan: bool) -> Command:
-        """The person asks for the plan in the thread to be written."""
+        """Note the person's request to write the plan in the thread."""
         self._tick()
         command = Command(name, "submit", self._now, dict(self.wish), prefer_plan)
         command.taken = frozenset(place for place, edit in self.edits.items() if edit.taken)
@@ -263,7 +263,7 @@ class Truth:
                 self.breach("blamed", f"{command.name} said: {sentence}")
 
     def emptied(self, command: Command, *, given_away: Callable[[str], bool] = lambda _: False) -> None:
-        """Everything was taken back: only what the person had a hand in is left, or was ``given_away`` by its title."""
+        """Check that everything was undone, except blocks that the person changed or that were ``given_away``."""
         for event_id, image in self.live.items():
             if event_id not in self.touched | self.obstructed and not any(map(given_away, self.titles[event_id])):
                 self.breach("left", f"{command.name} was the last undo, and “{image.summary}” is still there")
@@ -284,13 +284,13 @@ class Truth:
     # --- the program ---
 
     def looked(self, events: Iterable[EventImage]) -> None:
-        """The program read these events."""
+        """Note that the program read these events."""
         self._tick()
         for event in events:
             self._looked[event.id] = self._now
 
     def begins(self, transaction_id: str, written: Written) -> None:
-        """A transaction is recorded; nothing of it has happened yet."""
+        """Note the start of a transaction; nothing of it has happened yet."""
         self.transactions[transaction_id] = written
         for target in written.targets:
             for key in self.transactions[target].keys if target in self.transactions else ():
@@ -378,7 +378,7 @@ class Truth:
         self._gone(image.id)
 
     def left(self, event_id: str) -> dict[str, Any]:
-        """An event as the program left it."""
+        """Return an event as the program left it."""
         return {name: value for (i, name), value in self._left.items() if i == event_id}
 
     # --- at rest ---
@@ -424,7 +424,7 @@ class Truth:
         return landed is None or (landed <= since and self.looked_at(event_id) > landed)
 
     def said(self) -> None:
-        """Every edit that lost against a wish without having been seen in the thread was named there."""
+        """Check that every edit that lost against a wish without having been seen in the thread was named there."""
         for written in self.transactions.values():
             command = written.command
             said = " ".join(command.words)
@@ -462,15 +462,17 @@ class Truth:
             self.breach("lost", f"{command.name} set {place} to {new!r}, the person had {edit.value!r}")
 
     def _owed(self, by: Written, place: tuple[str, str]) -> Edit | None:
-        """The person's latest edit among those that the targets replaced: it comes back. One that a target had given back
-        itself does not count, for what stood before that was the program's."""
+        """Return the person's latest edit among those that the targets replaced: it comes back.
+
+        An edit that a target had given back itself does not count, for the value before that was the program's.
+        """
         targets = [self.transactions[t] for t in by.targets if t in self.transactions]
         replaced = [target.over[place] for target in targets if place in target.over]
         own = [edit for edit in replaced if edit.put_back_by not in by.targets]
         return max(own, key=lambda edit: edit.at, default=None)
 
     def _comes_back(self, transaction_id: str, image: EventImage, targets: Iterable[Written]) -> None:
-        """A block that the person had a hand in comes back as they had it."""
+        """Check that a block that the person changed comes back as they had it."""
         key, shape = key_of(image), shape_of(image)
         if key in self._keys_touched:
             self.touched.add(image.id)

@@ -31,12 +31,12 @@ MUCH_LATER = 90.0
 
 
 class Died(BaseException):
-    """The process is gone. Nothing of it may act any more."""
+    """The process is gone. No part of it may act any more."""
 
 
 @dataclass
 class Clock:
-    """Moves when somebody sleeps or a call travels; others get their turn meanwhile."""
+    """A clock that moves in sleeps and while a call travels; other tasks get their turn meanwhile."""
 
     instant: datetime
     tick: Callable[[], None] = lambda: None
@@ -138,7 +138,7 @@ class Late(GoogleCalendarFake):
         self._land()
 
     def clear(self) -> None:
-        """Fair weather; what is on its way still lands when it is due."""
+        """End all faults; late writes still land when they are due."""
         self._armed.clear()
 
     def restart(self) -> None:
@@ -325,7 +325,7 @@ class SeenCalendar:
         return await self.journal.life.through(work)
 
     async def _intended(self, event_id: str, op_id: str | None) -> str:
-        """The transaction whose intent to write this event is durable."""
+        """Return the transaction whose intent to write this event is durable."""
         self.journal.life.step()
         for transaction in await self.journal.inner.list_unsettled(self.key):
             for record in transaction.records:

@@ -45,7 +45,7 @@ async def _serve(google: GoogleEmulator, port: int) -> None:
 
 
 def _fill(store: GoogleStore, time_zone: str) -> None:
-    """A meeting today and tomorrow."""
+    """Add a meeting today and tomorrow."""
     today = datetime.now(ZoneInfo(time_zone)).replace(hour=10, minute=0, second=0, microsecond=0)
     for days in range(2):
         start = today + timedelta(days=days)

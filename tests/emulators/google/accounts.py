@@ -98,7 +98,7 @@ class GoogleAccounts:
     _made: int = 0
 
     def handle(self, ask: Ask) -> Reply | None:
-        """The answer, or ``None`` for another address."""
+        """Return the answer, or ``None`` for another address."""
         answers: dict[tuple[str, str], Callable[[Ask], Reply]] = {
             ("GET", AUTHORIZE): self._show_page,
             ("POST", AUTHORIZE): self._decide,
@@ -116,7 +116,7 @@ class GoogleAccounts:
     # --- for tests: what a person does ---
 
     def consent(self, url: str, account: str, *, scopes: tuple[str, ...] | None = None, allow: bool = True) -> str:
-        """The address to which the browser goes when the person decided on the page at ``url``."""
+        """Return the address to which the browser goes after the person's decision on the page at ``url``."""
         asked = dict(parse_qsl(urlsplit(url).query))
         chosen = asked["scope"].split() if scopes is None else scopes
         form = [("request", urlsplit(url).query), ("account", account), ("allow", "yes" if allow else "")]
@@ -124,13 +124,13 @@ class GoogleAccounts:
         return self._decide(Ask("POST", AUTHORIZE, body=body)).headers["location"]
 
     def withdraw(self, account: str) -> None:
-        """The person removes the program's access in their account."""
+        """Remove the program's access, as the person can in their account."""
         for grant in self.grants:
             if grant.account == account:
                 grant.ended = True
 
     def expire_access(self) -> None:
-        """All access tokens end before their time."""
+        """End all access tokens before their time."""
         self._access.clear()
 
     # --- for the calendar's side ---

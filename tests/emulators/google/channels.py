@@ -85,7 +85,7 @@ class Channels:
         del self.open[channel.id]
 
     def collect(self, calendars: Mapping[str, GoogleStore]) -> list[Notice]:
-        """The notices that are due: a greeting for a new channel, one for a change."""
+        """Return the notices that are due: a greeting for a new channel, one for a change."""
         due, self._greetings = self._greetings, []
         self.open = {name: c for name, c in self.open.items() if c.until > self.now()}
         for channel in self.open.values():

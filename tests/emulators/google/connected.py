@@ -27,7 +27,7 @@ class KeptTokens:
 
 
 async def connect_person(google: GoogleEmulator, base: str, clock: Clock | None = None) -> TokenSource:
-    """Consent to all that is asked for, and give the tokens."""
+    """Consent to all requested scopes, and return the tokens."""
     known, account = google.accounts.client, google.accounts.people[0]
     provider = build_provider(accounts_url=base, tokens_url=base)
     app = OAuthApp(provider, OAuthClient(known.id, known.secret, known.redirects[0]), clock or SystemClock())

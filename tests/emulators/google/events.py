@@ -57,7 +57,7 @@ class CalendarApi:
         self.forgotten = -1
 
     def handle(self, ask: Ask) -> Reply:
-        """Raises :class:`Refusal`."""
+        """Handle a request. Raises :class:`Refusal`."""
         if ask.path == f"{ROOT}/users/me/calendarList" and ask.method == "GET":
             self._allow(ask, LISTS)
             return to_json({"kind": "calendar#calendarList", "items": [*map(self._entry, self._google.calendars)]})
@@ -78,7 +78,7 @@ class CalendarApi:
         return self._handle_events(ask, calendar, unquote(found["event"] or ""))
 
     def expire_sync_tokens(self) -> None:
-        """All sync tokens that were given so far are good no more."""
+        """Invalidate all sync tokens given so far."""
         self.forgotten = max((store.ticks for store in self._google.calendars.values()), default=0)
 
     def _handle_events(self, ask: Ask, calendar: str, event_id: str) -> Reply:
@@ -105,7 +105,7 @@ class CalendarApi:
             raise Refusal(400, str(reason), "invalid") from None
 
     def _admit(self, ask: Ask, calendar: str, *, reads: bool) -> GoogleStore:
-        """The calendar, if this login may do that to it."""
+        """Return the calendar, if this login has that right to it."""
         role = self.roles.get(calendar, "owner")
         self._allow(ask, (*(READS if reads else WRITES), *(OWNED if role == "owner" else ())))
         store = self._store(calendar)
@@ -197,12 +197,12 @@ class CalendarApi:
 
 
 def to_resource(image: EventImage) -> Json:
-    """The event as Google shows it."""
+    """Return the event as Google shows it."""
     return {"kind": "calendar#event", "etag": _etag(image), **image.raw}
 
 
 def _to_item(image: EventImage) -> Json:
-    """In a list, Google promises nothing of a deleted event but its id."""
+    """Return an event of a list. For a deleted event, Google promises only its id."""
     whole = to_resource(image)
     names = ("kind", "etag", "id", "status", "recurringEventId", "originalStartTime") if image.gone else tuple(whole)
     return {name: whole[name] for name in names if name in whole}

@@ -103,7 +103,7 @@ class MicrosoftEmulator:
         self.land(everything=True)
 
     def answer(self, asked: Asked) -> Answered:
-        """Raises :class:`Lost`, or ``httpx.ReadTimeout`` for an answer that does not come in time."""
+        """Answer a request. Raises :class:`Lost`, or ``httpx.ReadTimeout`` for an answer that does not come in time."""
         if self.sign_in.handles(asked.path):
             return self.sign_in.answer(asked)
         self.land()
@@ -172,7 +172,7 @@ class MicrosoftEmulator:
     # --- the two ways to reach it ---
 
     def transport(self) -> httpx.MockTransport:
-        """For a client in the same process. It never waits, so a request is one step."""
+        """Return a transport for a client in the same process. It never waits, so a request is one step."""
 
         def handle(request: httpx.Request) -> httpx.Response:
             url = request.url
@@ -220,7 +220,7 @@ class MicrosoftEmulator:
         return JSONResponse(answered.body, answered.status, dict(answered.headers))
 
     async def _subscribe(self, asked: Asked) -> Answered | None:
-        """The answer to a request about subscriptions; ``None`` for another one."""
+        """Return the answer to a request about subscriptions; ``None`` for another one."""
         if not self.subscriptions.handles(asked.path):
             return None
         self.requests.append((asked.method, asked.path))

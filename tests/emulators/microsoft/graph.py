@@ -96,7 +96,7 @@ class Calendars:
         self.rounds.clear()
 
     def answer(self, asked: Asked, mailbox: Mailbox, owner: str) -> Answered:
-        """Raises :class:`Refusal`."""
+        """Answer a request. Raises :class:`Refusal`."""
         known = {
             i: {"id": i, **entry, "owner": {"name": owner, "address": owner}} for i, entry in mailbox.calendars.items()
         }
@@ -184,7 +184,7 @@ class Calendars:
 
 
 def render(item: Item, mailbox: Mailbox, prefer: Preferences, expanded: frozenset[str] = frozenset()) -> Json:
-    """The event as Graph writes it, its times in the preferred zone."""
+    """Return the event as Graph writes it, its times in the preferred zone."""
     values = dict(item.values)
     if not prefer.text:
         text = values["body"]["content"].replace("\n", "<br>")
@@ -208,7 +208,7 @@ def render(item: Item, mailbox: Mailbox, prefer: Preferences, expanded: frozense
 
 
 def _render_sparsely(item: Item, mailbox: Mailbox, prefer: Preferences) -> Json:
-    """An event in a delta answer: of an occurrence only its place in the series and in time."""
+    """Return an event of a delta answer; of an occurrence only its place in the series and in time."""
     whole = render(item, mailbox, prefer)
     if item.values["type"] != "occurrence":
         return whole

@@ -94,7 +94,7 @@ class Item:
 
 
 def instant(moment: datetime | date) -> datetime:
-    """An all-day event is compared in UTC here. The reference does not say how."""
+    """Return the instant of a time. An all-day event is compared in UTC here; the reference does not say how."""
     return moment if isinstance(moment, datetime) else datetime.combine(moment, time(), UTC)
 
 
@@ -134,7 +134,7 @@ class Mailbox:
     # --- what requests do ---
 
     def create(self, calendar: str, body: Json) -> Item:
-        """Raises :class:`Refusal`. A repeated request is answered with the event that the first one made."""
+        """Create an event. Raises :class:`Refusal`. A repeated request is answered with the event of the first one."""
         self._check_calendar(calendar)
         transaction = body.get("transactionId")
         if transaction in self.transactions:
@@ -153,7 +153,7 @@ class Mailbox:
         return item
 
     def get(self, calendar: str | None, event_id: str) -> Item:
-        """A live event by either of its ids, or an occurrence of a series. Raises :class:`Refusal`."""
+        """Return a live event by either of its ids, or an occurrence of a series. Raises :class:`Refusal`."""
         item = self.items.get(event_id) or next((i for i in self.items.values() if i.regular_id == event_id), None)
         if item is None:
             known = (
@@ -184,13 +184,13 @@ class Mailbox:
         self.watch(item, None)
 
     def find(self, calendar: str, name: str, value: str) -> list[Item]:
-        """Events with an extended property of that value, whose case does not matter: no occurrences."""
+        """Return the events, but no occurrences, with that value of an extended property, in any case."""
         self._check_calendar(calendar, writing=False)
         mine = [item for item in self.items.values() if item.calendar == calendar and item.values["type"] in _LISTED]
         return [item for item in mine if item.extended.get(name, "").lower() == value.lower() and name in item.extended]
 
     def view(self, calendar: str, start: datetime, end: datetime) -> list[Item]:
-        """The events of a calendar in a span of time, series expanded, by start."""
+        """Return the events of a calendar in a span of time, series expanded, by start."""
         self._check_calendar(calendar, writing=False)
         found: list[Item] = []
         for item in self.items.values():
@@ -200,7 +200,7 @@ class Mailbox:
         return sorted(inside, key=lambda item: (item.span()[0], item.id))
 
     def occurrences(self, master: Item) -> list[Item]:
-        """The occurrences of a daily or weekly series, at most a hundred of them."""
+        """Return the occurrences of a daily or weekly series, at most a hundred of them."""
         pattern, bounds = master.values["recurrence"]["pattern"], master.values["recurrence"]["range"]
         step = timedelta(days=pattern.get("interval", 1) * (7 if pattern["type"] == "weekly" else 1))
         count = bounds.get("numberOfOccurrences", 100) if bounds["type"] == "numbered" else 100
@@ -219,7 +219,7 @@ class Mailbox:
     def user_create(
         self, subject: str, start: datetime | date, end: datetime | date, *, event_id: str | None = None, **values: Any
     ) -> Item:
-        """``values`` are properties by Graph's names; ``extended`` are single-value ones."""
+        """Create an event. ``values`` are properties by Graph's names; ``extended`` are single-value ones."""
         self._ticks += 1
         extended = values.pop("extended", {})
         calendar = values.pop("calendar", PRIMARY)
@@ -256,7 +256,7 @@ class Mailbox:
         return self._keep(self.bin.pop(event_id))
 
     def user_copy(self, event_id: str, *, new_id: str | None = None, by: timedelta = timedelta()) -> Item:
-        """Duplicate an event with all its extended properties. The request that made it is not copied."""
+        """Duplicate an event with all its extended properties. The creating request is not copied."""
         item = self.get(None, event_id)
         values = {**copy.deepcopy(item.values), "transactionId": None}
         subject = values.pop("subject")
@@ -373,5 +373,5 @@ def _new_values() -> Json:
 
 
 def changed_since(mailbox: Mailbox, position: int) -> Iterable[str]:
-    """The ids of the events that changed since a position of the log, each once."""
+    """Return the ids of the events that changed since a position of the log, each once."""
     return dict.fromkeys(mailbox.log[position:])

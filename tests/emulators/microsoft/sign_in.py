@@ -76,7 +76,7 @@ class SignIn:
         return Answered(405, {"error": "invalid_request"})
 
     def give_token(self, user: str, scopes: tuple[str, ...] = ("Calendars.ReadWrite",)) -> str:
-        """A token of a person who consented before."""
+        """Return a token of a person who consented before."""
         return self._keep_token(Grant("the-client", user, scopes))
 
     def check(self, header: str) -> Grant:
@@ -90,12 +90,12 @@ class SignIn:
         return grant
 
     def revoke(self, user: str) -> None:
-        """The person, or an administrator, withdraws the consent: all tokens end."""
+        """Withdraw the consent, as the person or an administrator can: all tokens end."""
         self._tokens = {token: grant for token, grant in self._tokens.items() if grant.user != user}
         self._refreshes = {token: grant for token, grant in self._refreshes.items() if grant.user != user}
 
     def expire_tokens(self) -> None:
-        """All access tokens end; they can be renewed."""
+        """End all access tokens; they can be renewed."""
         self._tokens.clear()
 
     def _authorize(self, query: Mapping[str, str]) -> Answered:

@@ -53,7 +53,7 @@ class Subscriptions:
         return _PATH.fullmatch(path) is not None
 
     async def answer(self, asked: Asked, owner: str, mailbox: Mailbox) -> Answered:
-        """Raises :class:`Refusal`. Before a subscription is made, its address has to give a token back."""
+        """Answer a request. Raises :class:`Refusal`. A new subscription's address has to return a token first."""
         self.open = {name: one for name, one in self.open.items() if one.until > self.now()}
         place = _PATH.fullmatch(asked.path)
         assert place is not None

@@ -80,7 +80,7 @@ class SlackTeams:
         return granted
 
     def revoke(self, team_id: str) -> None:
-        """Make the tokens of a workspace invalid, without a word to the app."""
+        """Invalidate the tokens of a workspace, without notice to the app."""
         for tokens in (self.tokens, self.refresh_tokens):
             for token in [token for token, team in tokens.items() if team == team_id]:
                 del tokens[token]

@@ -256,7 +256,7 @@ def test_tokens_are_estimated_as_a_model_counts_them(text: str, tokens: int) -> 
 
 
 async def test_ollama_is_told_how_much_to_read() -> None:
-    """S274: its chat completions read 4,096 tokens, and drop the beginning of a longer prompt without a word."""
+    """S274: its chat completions read 4,096 tokens, and silently drop the beginning of a longer prompt."""
     async with model_server(lambda _: Says("{}"), context=4_096) as server:
         compatible = open_model(endpoint(server))
         await compatible.complete(LONG, seconds=60)

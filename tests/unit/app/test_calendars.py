@@ -39,7 +39,7 @@ async def google() -> AsyncIterator[GoogleMcp]:
 
 @pytest.fixture
 def caldav(tmp_path: Path) -> Iterator[str]:
-    """An account with two calendars."""
+    """Yield an account with two calendars."""
     server = OpenRadicale(tmp_path / "elsewhere")
     root = f"http://127.0.0.1:{server.port}"
     with httpx.Client(auth=("me", ""), trust_env=False) as http:

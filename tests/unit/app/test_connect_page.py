@@ -118,7 +118,7 @@ class Shown:
         return str(re.findall(r'name="kept" value="([^"]*)"', self.answer.text)[0])
 
     def offers(self, name: str) -> list[str]:
-        """The values of the boxes of one name; those that are ticked end in ``*``."""
+        """Return the values of the boxes of one name; those that are ticked end in ``*``."""
         found = re.findall(rf'name="{name}"(?: required)? value="([^"]+)"( checked)?', self.answer.text)
         return [f"{value}{'*' if ticked else ''}" for value, ticked in found]
 

@@ -48,7 +48,7 @@ class Program:
         )
 
     async def take(self, lane: str) -> list[dict[str, Any]]:
-        """The payloads of the jobs that wait on a lane."""
+        """Return the payloads of the jobs that wait on a lane."""
         found = []
         while job := await self.store.jobs.claim(lane, "test", now=NOW, lease_seconds=60):
             found.append(dict(job.payload))

@@ -87,7 +87,7 @@ async def test_what_was_cut_off_goes_on(tmp_path: Path) -> None:
 
 
 async def test_a_change_made_meanwhile_is_not_written_over(tmp_path: Path) -> None:
-    """Between reading and writing somebody changed one here: nothing of that batch is written."""
+    """One rule changed here between reading and writing: nothing in that batch is written."""
     path = mirror_file(tmp_path / "old.db", *RULES[:3])
 
     class Meanwhile(MemoryConstraints):

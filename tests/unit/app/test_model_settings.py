@@ -133,7 +133,7 @@ async def test_doctor_asks_no_model_unless_told_to(tmp_path: Path) -> None:
 
 
 def answer(asked: Asked) -> Says:
-    """As a model that reads all it is given, and answers both questions of ``doctor``."""
+    """Answer as a model that reads every prompt, and both questions of ``doctor``."""
     if "17 plus 25" in asked.text:
         return Says('{"sum": 42}')
     found = re.search(r"The code word is (\w+)", asked.text)

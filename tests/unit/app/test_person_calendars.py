@@ -61,7 +61,7 @@ async def program(tmp_path: Path) -> AsyncIterator[tuple[PersonCalendars, SqlCon
         return CalendarSubmitter(outside, owner=user_id, new_id=lambda: f"t{next(ids)}")
 
     async def clock_sleep() -> None:
-        """Waiting takes no time."""
+        """Return at once: waiting takes no time."""
 
     calendar = GoogleCalendarFake(key="configured")
     connections = SqlConnections(store.database, Vault(new_key()))

@@ -131,7 +131,7 @@ CONNECTED = {"memory_store": "pgvector", "secret_keys": "k"}
 async def test_a_second_program_needs_parts_that_can_be_shared(
     tmp_path: Path, postgres: str, one: dict[str, Any], two: dict[str, Any], refused: str | None
 ) -> None:
-    """S350: otherwise each would have half an index, or write to a calendar that the other one cannot see."""
+    """S350: two programs would each have half an index, or write to a calendar that the other one cannot see."""
     first, second = open_store(postgres), open_store(postgres)
     settings = [read_settings(data_dir=tmp_path, database_url=postgres, **given) for given in (one, two)]
     await take_place(settings[0], first.database)

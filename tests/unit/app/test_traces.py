@@ -1,4 +1,4 @@
-"""Traces are exported only if the standard variables ask for it; else nothing of it is loaded."""
+"""Traces are exported only if the standard variables ask for it; without them, no module for it is loaded."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ Trouble = tuple[str, int, str]
 
 DEADLY = ("answer lost", "dies after")
 FEWEST = 70
-"""So many places for a fault a submit, an undo and a redo of this day have at least."""
+"""Least number of places for a fault in a submit, an undo and a redo of this day."""
 
 
 @dataclass
@@ -72,7 +72,7 @@ class History:
         other.world.calendar.store = replace(store, events=dict(store.events), purged=set(store.purged))
 
     async def prepare(self) -> Self:
-        """Everything up to the act, without trouble."""
+        """Do everything up to the act, without faults."""
         submitter = self.world.submitter()
         await submitter.submit_plan(BEFORE, cause="first")
         if self.act != "submit":
@@ -85,7 +85,7 @@ class History:
         return self
 
     def copy(self) -> Self:
-        """The same up to here, to go on in another way."""
+        """Return a copy of the history so far, for another course of events."""
         copy = type(self)(self.act, self.kind)
         copy.calls, copy.foreign = self.calls, self.foreign
         self.copy_content(copy)
@@ -112,8 +112,10 @@ class History:
         return await submitter.undo_since(undo.id, cause="act")
 
     async def suffer(self, troubles: tuple[Trouble, ...]) -> None:
-        """Processes live and die until each trouble had its chance; the first to live on repeats the command, as a
-        person or a redelivery does."""
+        """Start processes until each fault had its chance; the first that survives repeats the command.
+
+        So does a person or a redelivery.
+        """
         points = [(position, SIDES[what == "after"]) for where, position, what in troubles if where == "commit"]
         for where, position, what in troubles:
             if where == "call":
@@ -129,7 +131,7 @@ class History:
         self.after_act = len(self.world.calendar.calls)
 
     async def settle(self) -> None:
-        """A last process, in a world that is well again."""
+        """Run a last process without faults."""
         self.world.calendar.calm()
         submitter, _ = self.process()
         await submitter.recover()
@@ -158,7 +160,7 @@ H = TypeVar("H", bound=History)
 
 
 def view_of(plan: TBPlan) -> list[tuple[str, ...]]:
-    """The managed view of a calendar that shows exactly this plan."""
+    """Return the managed view of a calendar that shows exactly this plan."""
     blocks = build_desired_day(plan).blocks
     return sorted(
         (b.fields.summary, b.fields.description, str(b.fields.start), str(b.fields.end), str(b.fields.color_id))
@@ -175,8 +177,7 @@ async def play(prepared: H, troubles: tuple[Trouble, ...] = ()) -> H:
 
 
 async def all_troubles(prepared: History, faults: Collection[str]) -> list[Trouble]:
-    """Each fault at each call, and a death on each side of each commit, that the act has when nothing goes wrong,
-    and a little beyond."""
+    """Return each fault at each call, and a death on each side of each commit, of the smooth act and a bit beyond."""
     smooth = await play(prepared)
     at_calls = [("call", n, what) for n in range(smooth.after_act - smooth.calls + 2) for what in faults]
     at_commits = [("commit", n, side) for n in range(smooth.commits) for side in SIDES]

@@ -74,7 +74,7 @@ def test_what_is_no_id_of_ours(bad: str) -> None:
 
 
 def test_an_id_that_is_visible_is_not_minted() -> None:
-    """Also when the ledger knows nothing of it."""
+    """This holds even if the ledger does not know the id."""
     first = Paper().plan(day := build_desired_day(plan_of(block("b", "09:00", name="Deep work"))))
     assert [op.event_id for op in first.ops] == [mint(GOLDEN)]
     gone = Snapshot(day=date(2026, 3, 2), tz=TZ, events=(), fetched={mint(GOLDEN): None})

@@ -52,7 +52,7 @@ def titles(world: World) -> list[str]:
 
 
 async def taken_back(world: World) -> str:
-    """A plan of which a part arrived only after its undo; return its transaction."""
+    """Submit a plan of which a part arrives only after its undo; return its transaction."""
     transaction_id = await given_up(world)
     assert (await world.submitter().undo_last(cause="2")).status == "undone"
     await arrive(world, transaction_id)

@@ -20,7 +20,7 @@ TIMES = {"start", "end"}
 
 
 def op_and_event(verb: Verb) -> tuple[SyncOp, EventImage]:
-    """An op of that verb, and the event as the op found it (for a create: as it would be)."""
+    """Return an op of that verb, and the event as the op found it (for a create: as it would be)."""
     there = Paper().submit(day_of(wanted("a", BEFORE)), tx="old")[0]
     if verb is Verb.CREATE:
         paper, done = Paper().submit(day_of(wanted("a", AFTER)), tx="new")
@@ -30,7 +30,7 @@ def op_and_event(verb: Verb) -> tuple[SyncOp, EventImage]:
 
 
 def landed(op: SyncOp, event: EventImage, **since: Any) -> EventImage:
-    """The event after the op took effect, and what the person did since."""
+    """Return the event after the op took effect, with the person's later changes."""
     assert op.after is not None
     marker = Marker(key=op.key, generation=op.generation, day=DAY, op_id=op.op_id)
     changes = {name: getattr(op.after, name) for name in op.changes}

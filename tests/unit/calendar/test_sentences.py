@@ -20,7 +20,7 @@ def written() -> Paper:
 
 
 def after(**changes: Any) -> str:
-    """The words for a change of the one block that is there."""
+    """Return the words for a change of the only block."""
     given: dict[str, Any] = {"summary": "Focus", "start": 540, "minutes": 60, "notes": "n"} | changes
     (op,) = written().plan(day_of(wanted("a", fields(**given), kind=given.get("kind", ET.DEEP_WORK)))).writes
     return describe_op(op, BERLIN)

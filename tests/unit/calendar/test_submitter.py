@@ -372,7 +372,7 @@ async def test_an_update_that_lands_late_is_waited_for(world: World) -> None:
 
 @pytest.mark.parametrize("reuses", [True, False])
 async def test_where_ids_are_free_again_a_create_that_lands_late_is_waited_for(world: World, reuses: bool) -> None:  # noqa: FBT001
-    """Otherwise the next try could succeed, and this one bring back what the person has deleted meanwhile."""
+    """Without the wait, the next try could succeed, and this one bring back what the person has deleted meanwhile."""
     world.calendar.set_traits(CalendarTraits(reuses_ids=reuses))
     world.calendar.inject(LandLate(calls=2), verb="create")
     result = await world.submitter().submit_plan(plan_of(block("a")), cause="1")

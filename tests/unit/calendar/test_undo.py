@@ -22,7 +22,7 @@ FIRST, SECOND = day_of(wanted("a", A)), day_of(wanted("a", A2))
 
 
 def after(*days: DesiredDay) -> tuple[Paper, list[Transaction]]:
-    """A history of submits, the newest transaction first."""
+    """Return a history of submits, the newest transaction first."""
     paper, done = Paper(), list[Transaction]()
     for n, day in enumerate(days):
         paper, transaction = paper.submit(day, tx=f"t{n}")
@@ -142,7 +142,7 @@ RICH = {"location": "Room 5", "attendees": [{"email": "a@b.example"}], "reminder
 
 
 def with_before(transaction: Transaction, **what: Any) -> Transaction:
-    """The transaction, as if the event of its first op had shown something else before."""
+    """Return the transaction as if the event of its first op had had other values before."""
     record = transaction.records[0]
     assert record.op.before is not None
     op = record.op.model_copy(update={"before": record.op.before.model_copy(update=what)})

@@ -335,7 +335,7 @@ def test_what_is_missing_is_said(doors: Doors) -> None:
 
 
 def history() -> list[Any]:
-    """Two people, each event, an instant twice, a line end inside a text."""
+    """Return a history with two people, each kind of event, an instant twice, and a line end inside a text."""
     return [
         line_of("gym", description="gym on\u2028Tuesdays 🏋", days_of_week=["TU"]),
         line_of("bed", at=LATE, necessity="must", session="D1:7"),
@@ -450,7 +450,7 @@ def test_a_line_that_is_far_too_long_is_one_bad_line(doors: Doors) -> None:
 
 
 def test_what_was_put_away_is_brought_back(doors: Doors) -> None:
-    """S451: the answer says how; the rule that it replaces gives way again."""
+    """S451: the answer says how; then the replaced rule is replaced again."""
     doors.done("add", doors.file("bed.json", {"name": "Bed at ten"}), "--user", "U1")
     (bed,) = (each["uid"] for each in doors.done("list", "--user", "U1")["constraints"])
     late = doors.file("late.json", {"name": "Bed at eleven"})
@@ -493,7 +493,7 @@ def test_an_export_that_cannot_be_written_leaves_what_was_there(doors: Doors) ->
 
 
 def test_the_store_answers_as_the_file_does(doors: Doors) -> None:
-    """A1-A12: twenty histories drawn by lot; every context gets the same answer from both."""
+    """A1-A12: for twenty random histories, every context gets the same answer from both."""
     random = Random(11)
     users = ("U1", "U2")
     lines = [line for _ in range(20) for line in random_history(random, users=users, uids=40)]
@@ -509,8 +509,8 @@ def test_the_store_answers_as_the_file_does(doors: Doors) -> None:
 
 
 def test_everything_can_be_indexed_again(doors: Doors) -> None:
+    """The program that runs on the data directory does it, if there is one; without one the command does."""
     doors.done("import", doors.file("in.jsonl", *history()))
-    """By the program that runs on the data directory when there is one; otherwise at once."""
     with lock_data_dir(doors.data):
         sentence = "5 constraints will be indexed again by the program that runs here."
         assert doors.done("reindex") == {"constraints": 5, "done": False, "message": sentence}
@@ -531,7 +531,7 @@ def test_everything_can_be_indexed_again(doors: Doors) -> None:
 
 
 def test_a_damaged_constraint_is_named_put_away_and_mended(doors: Doors) -> None:
-    """S187 (L-03): an error with its name, never an answer without it; one deed of the person mends it."""
+    """S187 (L-03): the error names it, and no answer leaves it out; one action of the person repairs it."""
     doors.done("import", doors.file("in.jsonl", *history()))
     with sqlite3.connect(doors.data / "fateforger.db") as connection:
         connection.execute("UPDATE constraint_version SET record = 'x' WHERE user_id = 'U1' AND uid = 'bed'")

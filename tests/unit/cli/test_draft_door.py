@@ -170,7 +170,7 @@ def test_musts_that_cannot_be_kept_are_named_in_the_persons_words() -> None:
 
 
 def about(uid: str, kind: str, tasks: list[str], **numbers: int) -> dict[str, Any]:
-    """A must about named tasks."""
+    """Return a must about named tasks."""
     record = {"name": uid, "necessity": "must", "payload": {"rule_kind": kind, "scalar_params": numbers}}
     return {"uid": uid, "tasks": tasks, "constraint_record": record}
 
@@ -241,7 +241,7 @@ def test_a_buffer_for_one_task_leaves_the_others_alone() -> None:
 
 
 def ways(document: Any) -> dict[str, list[tuple[str, str]]]:
-    """The choices of each task that is left out, with their costs."""
+    """Return the choices of each task that is left out, with their costs."""
     left = drafted(document)["unplaced"]
     return {each["title"]: [(c["label"], c.get("cost", "")) for c in each["choices"]] for each in left}
 

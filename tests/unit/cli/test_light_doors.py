@@ -83,7 +83,7 @@ DAY = {**PLAN, "events": [{"n": "№ 📅", "t": "DW", "p": {"a": "fs", "st": "0
 
 
 def resolve(data: Path, redirect: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
-    """Run the command as a shell does, with its output sent somewhere."""
+    """Run the command as a shell does, with its output redirected."""
     (data / "day.json").write_text(json.dumps(DAY))
     command = f"set -o pipefail; '{sys.executable}' -m fateforger plan resolve day.json {redirect}"
     return subprocess.run(

@@ -54,13 +54,13 @@ class Doors:
         assert run_inside("constraints", "reindex", "--data-dir", str(self.data))[0] == 0
 
     def found(self, who: Somebody) -> list[str]:
-        """The files that hold one of their words or ids, by a search of every byte."""
+        """Return the files that hold one of their words or ids, by a search of every byte."""
         files = (path for path in sorted(self.data.rglob("*")) if path.is_file())
         names = [name.encode() for name in who.names]
         return [str(path.relative_to(self.data)) for path in files if any(n in path.read_bytes() for n in names)]
 
     def rows_of(self, who: Somebody) -> dict[str, list[str]]:
-        """Every row of the database that is about somebody."""
+        """Return every row of the database that is about a person."""
 
         async def read() -> dict[str, list[str]]:
             store = open_store(self.database)

@@ -16,7 +16,7 @@ MONDAY: dict[str, Any] = {
 
 
 def setting(slot: str, hours: str = "", days: tuple[str, ...] = (), **scalars: int) -> dict[str, Any]:
-    """A constraint as ``constraints add`` takes it."""
+    """Return a constraint as ``constraints add`` takes it."""
     start, _, end = hours.partition("-")
     windows = [{"kind": "prefer", "start": start, "end": end}] if hours else []
     return {

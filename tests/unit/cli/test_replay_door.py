@@ -26,7 +26,7 @@ def replay(*arguments: str | Path) -> Done:
 
 @pytest.fixture
 async def turns(tmp_path: Path) -> Path:
-    """A directory with two turns: a click, and a message."""
+    """Return a directory with two turns: a click, and a message."""
     kept = RecordingSink(RecordingFiles(tmp_path / "turns"), Redaction())
     house = await open_house_at(tmp_path, model=ScriptedModel(wants("proceed")), kept=kept)
     anna = Person(house)

@@ -18,7 +18,7 @@ BARE = f"import sys; sys.path.insert(0, {str(SOURCE)!r}); from fateforger.cli im
 
 
 def bare(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """The program in a Python that knows no installed packages."""
+    """Return the program in a Python that knows no installed packages."""
     return subprocess.run(
         [sys.executable, "-I", "-S", "-c", BARE, *arguments], capture_output=True, text=True, check=False
     )

@@ -27,7 +27,7 @@ THREE = plan_of(block("a", "08:00"), block("c", "12:00"), block("d", "13:00"))
 OTHER = plan_of(block("a", "08:00"), block("e", "20:00"))
 Place = tuple[Literal["commit", "call"], int, Side]
 FEWEST = 30
-"""So many places to die at has each of these commands at least."""
+"""Least number of places to die at in each of these commands."""
 
 
 class Terminal:
@@ -73,13 +73,13 @@ class Terminal:
 
 
 def places(commits: int, calls: int) -> list[Place]:
-    """All of a command, and the last moment, in which its answer is on its way to the person."""
+    """Return all places of a command, with the last moment, when its answer is on its way to the person."""
     at: list[Place] = [("commit", n, side) for n in range(commits) for side in SIDES]
     return [*at, *(("call", n, side) for n in range(calls) for side in SIDES), ("call", 1000, "after")]
 
 
 async def prepared(data_dir: Path, *plans: TBPlan) -> tuple[Terminal, list[list[tuple[str, ...]]]]:
-    """A calendar to which these plans were applied, and what it showed before each and after the last."""
+    """Return a calendar to which these plans were applied, and its contents before each and after the last."""
     terminal = Terminal(data_dir)
     views = [terminal.shown()]
     for plan in plans:

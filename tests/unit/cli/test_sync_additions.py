@@ -62,7 +62,7 @@ def doors(tmp_path: Path, google: GoogleMcp) -> Doors:
 
 
 def shown(store: GoogleStore) -> dict[str, EventImage]:
-    """The live events by their title."""
+    """Return the live events by their title."""
     return {event.summary: event for event in store.shown().values()}
 
 
@@ -249,7 +249,7 @@ async def test_no_block_is_written_on_top_of_a_longer_meeting(doors: Doors, stor
 
 
 def calendar_objects(folder: Path) -> dict[str, Path]:
-    """The files of the embedded calendar by the title of their event."""
+    """Return the files of the embedded calendar by the title of their event."""
     found = {}
     for path in (folder / "data").rglob("*.ics"):
         if ".Radicale.cache" not in path.parts:

@@ -136,7 +136,7 @@ async def test_a_moved_block_is_one_update(doors: Doors) -> None:
 
 
 async def test_who_wins_is_asked_and_said_with_keep(doors: Doors, google: GoogleMcp) -> None:
-    """S201: both moved the second block; nothing is written of it before somebody says who wins."""
+    """S201: both moved the second block; it is not written before the person chooses."""
     await doors.sync("apply", doors.plan(PLAN))
     store = google.tools.calendars["primary"].store
     (mail,) = [e for e in store.shown().values() if e.summary == "Mail"]

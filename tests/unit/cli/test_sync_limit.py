@@ -31,7 +31,7 @@ async def google() -> AsyncIterator[GoogleMcp]:
 
 
 def plan(blocks: int, notes: str) -> dict[str, Any]:
-    """Half-hour blocks from eight, all with the same notes."""
+    """Return a plan of half-hour blocks from eight, all with the same notes."""
     starts = [f"{8 + n // 2:02d}:{30 * (n % 2):02d}" for n in range(blocks)]
     events = [
         {"n": f"Block {n}", "t": "DW", "d": notes, "key": f"k{n}", "p": {"a": "fs", "st": start, "dur": "PT30M"}}
@@ -43,7 +43,7 @@ def plan(blocks: int, notes: str) -> dict[str, Any]:
 async def sync(
     call: str, folder: Path, *arguments: str, environment: dict[str, str] | None = None
 ) -> tuple[int, str, str]:
-    """Status, output and errors of one command, in a process of its own."""
+    """Run one command in a process of its own and return its status, output and errors."""
     run = uuid.uuid4().hex
     out, err = folder / f"out-{run}", folder / f"err-{run}"
     given = {**os.environ, "FATEFORGER_DATA_DIR": str(folder / "data"), **(environment or {})}
@@ -53,7 +53,7 @@ async def sync(
 
 
 def most_in_a_window(log: Sequence[float], seconds: float) -> int:
-    """The most requests that arrived in any so many seconds."""
+    """Return the most requests that arrived in any window of that many seconds."""
     return max(bisect_left(log, at + seconds) - n for n, at in enumerate(log))
 
 

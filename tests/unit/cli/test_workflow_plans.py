@@ -23,7 +23,7 @@ def door(tmp_path: Path) -> Door:
 
 
 def known(*, approved: bool = False) -> str:
-    """Return the facts besides the plan, in the form of the published tables."""
+    """Return the facts other than the plan, in the form of the published tables."""
     session = dict.fromkeys(USUAL, False) | dict.fromkeys(USUAL[:2], True)
     body = "## Approved Plan\n## Critic Review" if approved else ""
     task = {"body": body, "tags": [], "actionable": "true", "over_decomposed": "false"}
@@ -49,7 +49,7 @@ PUBLISHED = [
 def test_published_plans_break_as_many_rules_as_published(
     door: Door, workflow: str, steps: str, *, approved: bool, broken: list[str]
 ) -> None:
-    """S137, S141: by actions alone, with what is known besides; no state is written out."""
+    """S137, S141: the plan holds actions alone and uses the known facts; no states are written out."""
     plan, facts = door.file("plan.txt", "\n".join(steps.split())), door.file("known.json", known(approved=approved))
     ends = () if "close_task" in steps else ("--open",)
     status, document = door.json("workflow", "check", workflow, "--plan", plan, "--known", facts, *ends)

@@ -1,4 +1,4 @@
-"""A house on a fresh database, and a person in front of it."""
+"""A program on a fresh database, and a person who uses it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ async def house(tmp_path: Path) -> AsyncIterator[House]:
 
 @pytest.fixture(autouse=True)
 def kept(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
-    """No turn of any test breaks a rule of the session: after each the program checks that itself, and logs it."""
+    """Check that no turn of any test breaks a rule of the session: the program checks each turn itself, and logs it."""
     yield
     told = [record.getMessage() for record in caplog.get_records("call") if record.name == turns.__name__]
     assert [line for line in told if " broke " in line] == []

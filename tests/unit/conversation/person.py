@@ -82,7 +82,7 @@ class HandClock:
 
 
 async def find_owner() -> OwnerRecord:
-    """The owner of what is configured for one person, such as a task list."""
+    """Return the owner of settings for one person, such as a task list."""
     return OwnerRecord(ANNA)
 
 
@@ -131,7 +131,7 @@ class House:
         self.restart()
 
     def restart(self) -> None:
-        """A new process over the same database and calendar."""
+        """Start a new process over the same database and calendar."""
         ids = itertools.count()
         prefix = f"tx{next(_RUNS)}"
         outside = CommitContext(self.port, self.store.journal, self.clock, sleep=self.sleep, jitter=lambda: 0.5)
@@ -202,7 +202,7 @@ class House:
         return self.constraints or self.store.constraints
 
     def supervisor(self) -> Supervisor:
-        """The background work of the program that concerns sessions, not started yet."""
+        """Return the background work of the program that concerns sessions, not started yet."""
         jobs, sessions, clock = self.store.jobs, self.store.sessions, self.clock
         policy = LanePolicy(workers=4, tries=3, poll_seconds=0.02, backoff=Backoff(first=0.01))
         handlers: list[Handler] = [
@@ -244,12 +244,12 @@ class House:
         return not await self.waiting() and not supervisor.busy
 
     async def waiting(self) -> int:
-        """Jobs that are open."""
+        """Return the number of open jobs."""
         count = text("SELECT count(*) FROM job WHERE state = 'open'")
         return await self.store.database.read(lambda connection: connection.execute(count).scalar_one())
 
     async def sleep(self, seconds: float) -> None:
-        """Waiting takes no time."""
+        """Return at once: waiting takes no time."""
         del seconds
 
     @property
@@ -287,7 +287,7 @@ async def open_house_at(
     model: Model | None = None,
     kept: RecordingSink | None = None,
 ) -> House:
-    """A house on a fresh database. Tables are made once and copied, which takes a tenth of the time."""
+    """Open a program on a fresh database. Tables are made once and copied, which takes a tenth of the time."""
     if not _EMPTY:
         await open_store(path / "empty.db").aclose()
         _EMPTY.append((path / "empty.db").read_bytes())
@@ -299,7 +299,7 @@ _EMPTY: list[bytes] = []
 
 
 def said(label: str) -> tuple[str, str]:
-    """A label in English, and in the language of the test."""
+    """Return a label in English, and in the language of the test."""
     return label, gettext(label)
 
 
@@ -377,7 +377,7 @@ class Person:
         await self.click(choice.value, menu.target)
 
     async def click(self, action: str, target: str = "", value: str | date | time | None = None) -> str:
-        """Returns the id of the command."""
+        """Click a button and return the id of the command."""
         click = Click(
             command_id=self._id(),
             user_id=self.user,
@@ -540,7 +540,7 @@ _COMMANDS = itertools.count()
 
 
 def buttons_in(shown: Form) -> list[Button]:
-    """The buttons between the fields of a form."""
+    """Return the buttons between the fields of a form."""
     found: list[Control] = []
     for part in shown.fields:
         found += part.items if isinstance(part, Controls) else []
@@ -554,7 +554,7 @@ def words_in(shown: Form) -> str:
 
 
 def meeting(house: House, title: str, start: str, end: str, day: date = MONDAY, **extras: Any) -> str:
-    """An event of the person's own, by local times; an end before the start is on the next day."""
+    """Add an event of the person's own, by local times; an end before the start is on the next day."""
     from fateforger.planning.timing import instant_of, zone
 
     begin = instant_of(datetime.combine(day, time.fromisoformat(start)), zone(AMSTERDAM))

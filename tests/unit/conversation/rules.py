@@ -33,16 +33,16 @@ RULES = (CALLS, QUIET, DEEP, LUNCH)
 
 
 def avoiding(uid: str, start: str, end: str, **fields: Any) -> Version:
-    """A rule that must be followed: nothing between two times."""
+    """Return a must against anything between two times."""
     windows = [{"kind": "avoid", "start": start, "end": end}]
     return version_of(uid, **{"necessity": "must", "rule_kind": "avoid_window", "windows": windows, **fields})
 
 
 def knowing(now: Session, *versions: Version) -> Session:
-    """The session after a look into a store that holds these."""
+    """Return the session after a read of a store with these versions."""
     return now.with_rules(recalled=recall(now, versions, MORNING))
 
 
 def stored(*versions: Version) -> MemoryReading:
-    """A look into a store that holds these."""
+    """Return a read of a store with these versions."""
     return MemoryReading(versions=versions)

@@ -32,7 +32,7 @@ def event(title: str, start: str, end: str, **more: Any) -> EventImage:
 
 
 def session(stage: TimeboxingStage = TimeboxingStage.DATE, *events: EventImage, **more: Any) -> Session:
-    """A session whose calendar was read."""
+    """Return a session whose calendar was read."""
     base = Session(
         id="s1",
         user_id="U1",
@@ -52,7 +52,7 @@ def task(title: str, minutes: int | None = 60, **more: Any) -> Task:
 
 
 def planned(stage: TimeboxingStage, *tasks: Task, events: tuple[EventImage, ...] = (), **more: Any) -> Session:
-    """A session with a fresh draft of these tasks."""
+    """Return a session with a fresh draft of these tasks."""
     from fateforger.session.model import InputFacts
 
     base = session(stage, *events, inputs=InputFacts(tasks=tasks or (task("Report"), task("Mail"))))
@@ -64,7 +64,7 @@ def planned(stage: TimeboxingStage, *tasks: Task, events: tuple[EventImage, ...]
 
 
 def question(key: str, topic: str = "time", **more: Any) -> Question:
-    """Asked about a block that the person and the plan both changed."""
+    """Return a question about a block that the person and the plan both changed."""
     base = EventFields(summary="Mail", start=at("10:00"), end=at("11:00"), color_id="9")
     there = EventFields(summary="Post", description="mine", start=at("14:00"), end=at("15:00"), color_id="11")
     here = EventFields(summary="Letters", description="", start=at("11:00"), end=at("12:00"), color_id="8")
@@ -74,7 +74,7 @@ def question(key: str, topic: str = "time", **more: Any) -> Question:
 
 
 def said(kind: str, **values: Any) -> Any:
-    """A command of that kind."""
+    """Return a command of that kind."""
     envelope = {"command_id": "c1", "user_id": "U1", "at": MORNING, "session_id": "s1", "kind": kind}
     return COMMAND.validate_python(envelope | values)
 

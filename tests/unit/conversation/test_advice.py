@@ -17,7 +17,7 @@ def fixes(anna: Person) -> list[Button]:
 
 
 async def crowded(anna: Person) -> None:
-    """Mail right behind the report, no lunch, and no end to the day."""
+    """Put Mail right behind the report, without lunch and without an end of the day."""
     await anna.to_refine("Report", "Mail")
     await anna.choose("Lunch", "Remove")
     await anna.choose("Shut down", "Remove")

@@ -50,7 +50,7 @@ def last_prompt(house: House) -> str:
 
 
 async def held(spoken: House) -> Person:
-    """ "Kinderen ophalen om 17:00 precies", where a rule wants nothing after half past four."""
+    """Hold back "Kinderen ophalen om 17:00 precies" by a rule that wants nothing after half past four."""
     anna = Person(spoken)
     await anna.to_refine("Rapport", "Mails")
     await anna.fill("rule_new", words="Niets na half vijf", kind="avoid_window", times="16:30-18", necessity="must")

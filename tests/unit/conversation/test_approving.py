@@ -53,7 +53,7 @@ QUIET = {"name": "No calls before ten", "necessity": "must", "scope": "profile"}
 
 @dataclass
 class Town:
-    """A house with an agent before its door."""
+    """A program with an agent as its client."""
 
     house: House
     anna: Person
@@ -75,7 +75,7 @@ class Town:
         )
 
     async def patch(self, *ops: dict[str, Any], reason: str = "It fits better.") -> str:
-        """A patch proposed for today's plan; the id of the proposal."""
+        """Propose a patch for today's plan and return the id of the proposal."""
         plan = await self.agents.done("get_plan")
         given = {"date": plan["date"], "version": plan["version"], "patch": {"ops": list(ops)}, "reason": reason}
         return str((await self.agents.done("propose_patch", given))["proposal"]["id"])
@@ -85,7 +85,7 @@ class Town:
         return str((await self.agents.done("propose_constraint", given))["proposal"]["id"])
 
     async def click(self, proposal_id: str, answer: Any, user: str = ANNA) -> str | None:
-        """A click, and all that follows from it."""
+        """Click, and let all that follows from it happen."""
         words = await self.approvals.answer(proposal_id, user, answer)
         store = self.house.store
         while (job := await store.jobs.claim(TURN.name, "w", now=self.house.clock.now(), lease_seconds=60)) is not None:

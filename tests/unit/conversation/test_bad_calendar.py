@@ -46,7 +46,7 @@ ALWAYS = 10_000
 
 @dataclass
 class GoogleHouse(House):
-    """A house whose calendar is behind a server. Its clock moves when the engine waits."""
+    """A program whose calendar is behind a server. Its clock moves when the engine waits."""
 
     real: McpCalendar | None = None
 
@@ -94,7 +94,7 @@ class Scene:
         return self.anna.words
 
     async def ends_well(self) -> None:
-        """The day is there once, and can be taken back whole."""
+        """Check that the day is there once, and can be undone whole."""
         assert self.anna.card.text == WHOLE, self.anna.words
         assert (self.events, self.created) == (DAY, sorted(DAY))
         await self.anna.press("Undo")
@@ -109,7 +109,7 @@ async def running() -> AsyncIterator[GoogleMcp]:
 
 @pytest.fixture
 def patience() -> float:
-    """Seconds that a call may take."""
+    """Return the seconds that a call may take."""
     return 10.0
 
 

@@ -31,7 +31,7 @@ async def with_small_tasks(anna: Person) -> None:
 
 
 async def to_box(anna: Person) -> None:
-    """The day with a box is on the calendar."""
+    """Commit a day with a box."""
     await with_small_tasks(anna)
     await anna.press("Put together")
     for label in ("Continue", "Refine", "Commit to calendar"):

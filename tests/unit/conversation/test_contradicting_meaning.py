@@ -56,7 +56,7 @@ class Near:
 
 
 def judging(*rows: int) -> ScriptedModel:
-    """A model to which those rows contradict any new statement."""
+    """Return a model for which those rows contradict any new statement."""
     return ScriptedModel(by=lambda _: {"contradicts": list(rows)})
 
 
@@ -71,7 +71,7 @@ def reading(topics: bool = True) -> ScriptedModel:  # noqa: FBT001, FBT002  of a
 
 
 def talking(intent: str = "answer") -> ScriptedModel:
-    """A model to which messages say nothing for the day."""
+    """Return a model for which messages have nothing for the day."""
     return ScriptedModel(by=lambda prompt: wants(intent, rules=True) if prompt.name.startswith("decide/") else day())
 
 
@@ -83,7 +83,7 @@ async def opened(tmp_path: Path) -> AsyncIterator[Opener]:
     houses: list[House] = []
 
     async def open_one(**parts: Any) -> Person:
-        """A person in the frame of their day, in a house with these parts."""
+        """Open a program with these parts and return a person in the frame of their day."""
         house = await open_house_at(tmp_path, model=talking())
         houses.append(house)
         for name, part in {"extractor": reading(), **parts}.items():
@@ -143,7 +143,7 @@ ENOUGH = "Yes, one is enough"
 
 
 def same_as(*rows: int) -> ScriptedModel:
-    """A model to which a new statement says those rows again."""
+    """Return a model for which a new statement repeats those rows."""
     return ScriptedModel(by=lambda _: {"repeats": list(rows)})
 
 
@@ -327,7 +327,7 @@ async def test_a_question_that_was_settled_elsewhere_goes_away(opened: Opener) -
 
 
 async def asked_of_two(house: House) -> list[str]:
-    """The sessions that ask about two statements; two of them find that one contradicts the other."""
+    """Return the sessions that ask about two statements; two of them find that one contradicts the other."""
     first, second = Person(house), Person(house)
     await first.to_frame()
     await second.to_frame()

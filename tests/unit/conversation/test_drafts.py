@@ -69,14 +69,14 @@ class Thinking:
 
 
 def listening(house: House, model: ScriptedModel | Thinking) -> Person:
-    """A person at a house with that model."""
+    """Return a person in a program with that model."""
     house.model = model
     house.restart()
     return Person(house)
 
 
 async def listed(anna: Person) -> None:
-    """Two tasks on the list, and not a step further."""
+    """Put two tasks on the list, and go no further."""
     await anna.to_tasks()
     await anna.fill(
         "tasks", size=3, one_thing="1", proceed=False, title_1="Report", minutes_1=60, title_2="Mail", minutes_2=60

@@ -19,7 +19,7 @@ RATIO = "**report** (deep): 1.5 times as long, usually 1 h 30 min, from 3 tasks"
 
 
 async def begin(house: House, day: date, title: str, *, minutes: int | None, user: str = ANNA, **more: Any) -> Person:
-    """A person lists one task for a day at seven in the morning, and sees its draft."""
+    """List one task for a day at seven in the morning, and show its draft."""
     house.clock.at = house.clock.at.replace(year=day.year, month=day.month, day=day.day, hour=6, minute=0)
     person = Person(house, user)
     await person.start(day)
@@ -45,7 +45,7 @@ async def spend_late_day(house: House, n: int, *, user: str = ANNA) -> Person:
 
 
 async def lengths(person: Person) -> list[int]:
-    """Minutes of the blocks of the task, which may be in pieces."""
+    """Return the minutes of the task's blocks, which may be pieces."""
     plan = (await person.session()).planning.plan
     assert plan is not None
     return [block.minutes for block in resolve(plan) if block.event.name.startswith("Report")]

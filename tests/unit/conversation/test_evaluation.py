@@ -170,7 +170,7 @@ async def test_one_more_of_anything_is_wrong() -> None:
 
 
 async def test_the_plan_counts_and_not_the_ops() -> None:
-    """S280: Whichever ops lead to it, the same plan is right, and another one is not."""
+    """S280: any ops that lead to the same plan are right, and another plan is not."""
     swap = case_of({"patch": {"ops": [{"op": "swap", "a": "b2", "b": "b4"}]}})
     by_hand = patch(timed(3, "10:45", 60), timed(1, "14:00", 30))
     assert await mistakes_of(swap, "patch", by_hand) == ()

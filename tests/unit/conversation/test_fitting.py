@@ -60,7 +60,7 @@ def shown(person_session: Any) -> list[str]:
 
 
 async def drafted(anna: Person) -> list[str]:
-    """Two pieces of deep work, the first of them the one thing, and one that is not."""
+    """Draft two pieces of deep work, the first of them the one thing, and one other task."""
     values: dict[str, Any] = {
         "title_1": "Report",
         "title_2": "Review",
@@ -79,7 +79,7 @@ async def told(anna: Person, name: str, **fields: Any) -> None:
 
 
 def offers(anna: Person) -> list[str]:
-    """The buttons above those of the step."""
+    """Return the labels of the buttons above those of the step."""
     return [label for label in anna.labels() if label.startswith(("Another", "Drop", "In", "Make", "End", "Today"))]
 
 

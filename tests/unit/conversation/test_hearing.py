@@ -255,7 +255,7 @@ async def test_a_model_that_is_down_leaves_everything_as_it_is(error: Exception)
 
 
 async def test_ids_never_reach_a_model() -> None:
-    """S70: keys, event ids and the person's Slack id are ours alone."""
+    """S70: keys, event ids and the person's Slack id never reach the model."""
     now = planned(Stage.REFINE, task("Report"), events=(event("Standup", "09:00", "09:30"),))
     _, model = await heard(now, wants("answer"), later(0, "10:00", 60))
     shown = "\n".join(p.user for p in model.prompts)

@@ -205,7 +205,7 @@ async def test_why_when_no_rule_is_about_it() -> None:
 
 
 async def test_why_by_what_lies_beside_it_and_what_it_is() -> None:
-    """Only what would move it: each of these is the reason why it is not somewhere else."""
+    """Only causes that would move it count: each of them keeps it in its place."""
     met = planned(Stage.REFINE, task("Report", 60), events=(event("Standup", "09:00", "10:00"),))
     out = await after(met, said("explain_block", key="report"))
     assert lines(out)[1:] == ("It comes after “Standup”; without that it would begin at 09:00.",)

@@ -19,18 +19,18 @@ DRAFT = {"Report": "09:00-10:00", "Mail": "10:10-11:10", "Lunch": "12:30-13:15"}
 
 
 def rows(anna: Person) -> list[str]:
-    """The rows of the history, one line each."""
+    """Return the rows of the history, one line each."""
     parts = anna.messages["history"].card.parts
     return [p.text.replace("\n", " | ") for p in parts if isinstance(p, Prose | Note) and p.text.strip("*")[2:3] == ":"]
 
 
 def buttons(anna: Person) -> list[tuple[str, str, str | None]]:
-    """Label and question of each row's button, with the beginning of the row."""
+    """Return label and question of each row's button, with the beginning of the row."""
     return [(text[:22], b.label, b.confirm) for text, b in anna.buttons_beside("history") if text]
 
 
 async def three_changes(house: House, anna: Person) -> None:
-    """At 8:00, 8:01 and 8:02."""
+    """Make changes at 8:00, 8:01 and 8:02."""
     await anna.to_refine("Report", "Mail")
     for title, label in (("Mail", "15 min later"), ("Report", "15 min later"), ("Mail", "Remove")):
         await anna.choose(title, label)
@@ -275,7 +275,7 @@ async def test_the_history_is_closed_and_opened_again_further_down(house: House,
 
 
 async def at_the_command_line(house: House, anna: Person) -> None:
-    """Somebody applies the plan of the thread with each of its blocks an hour later."""
+    """Apply the thread's plan from the command line, with each block an hour later."""
     plan = (await anna.session()).planning.plan
     assert plan is not None
     blocks = [

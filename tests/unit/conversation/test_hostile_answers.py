@@ -135,7 +135,7 @@ async def answered(case: Case, text: str) -> tuple[TurnOutcome | None, tuple[str
 
 
 def check_change(before: Session, outcome: TurnOutcome) -> None:
-    """It is a change that the person could have made to their own plan."""
+    """Check for a change that the person could have made to their own plan."""
     after = outcome.session
     assert after.day.snapshot == before.day.snapshot or (after.date, after.tz) != (before.date, before.tz)
     assert Session.model_validate(after.model_dump()) == after
@@ -191,7 +191,7 @@ async def test_whatever_a_model_answers(case: Case, name: str, text: str) -> Non
 
 
 async def test_some_of_them_are_understood() -> None:
-    """Otherwise nothing would be proved of changes: what is legal in the person's own plan is done."""
+    """A legal change of the person's own plan is made; without this, the other tests would prove nothing."""
     done = [case.name for case in CASES if (await answered(case, json.dumps(case.right)))[0] is not None]
     assert done == ["date", "frame", "tasks", "draft", "patch", "correction"]
 
@@ -247,7 +247,7 @@ RIGHT: dict[str, dict[str, Any]] = {
 
 
 async def hear(now: Session, decision: str, **others: str) -> tuple[TurnOutcome, list[Prompt]]:
-    """A whole turn; ``others`` are answers by prompt, and right where they are not given."""
+    """Run a whole turn; ``others`` are answers by prompt, and right where they are not given."""
 
     def says(prompt: Prompt) -> str:
         name = prompt.name.partition("/")[0]
@@ -259,7 +259,7 @@ async def hear(now: Session, decision: str, **others: str) -> tuple[TurnOutcome,
 
 
 def check_nothing_done(before: Session, outcome: TurnOutcome) -> None:
-    """The person reads a sentence, or the calendar is read, and everything is as it was."""
+    """Check that nothing changed, but for a note to the person or a read of the calendar."""
     after = outcome.session
     assert after.thread.notice is not None or outcome.effects
     assert all(line.strip() for line in after.thread.notice.lines) if after.thread.notice else True
@@ -270,7 +270,7 @@ def check_nothing_done(before: Session, outcome: TurnOutcome) -> None:
 
 
 def check_told(prompts: list[Prompt], outcome: TurnOutcome) -> None:
-    """No id reaches the model, and none the thread."""
+    """Check that no id reaches the model or the thread."""
     assert "secret" not in "".join(f"{prompt.system}{prompt.user}" for prompt in prompts).lower()
     check_words(outcome.session)
 
@@ -306,7 +306,7 @@ async def test_a_field_that_nobody_asked_for_spoils_the_answer(case: Case, name:
 
 
 async def list_possible(now: Session) -> set[Intent]:
-    """The intents that the model may name in a session, as its prompt says."""
+    """Return the intents that the model may name in a session, as its prompt says."""
     _, prompts = await hear(now, json.dumps(wants("ask")))
     line = next(line for line in prompts[0].user.splitlines() if line.strip().startswith("intents:"))
     return {Intent(name) for name in line.partition(":")[2].replace('"', "").split()}

@@ -25,7 +25,7 @@ MEANING = LocalMeaning()
 
 @pytest.fixture
 async def house(tmp_path: Path) -> AsyncIterator[House]:
-    """A house with a real index, which knows meaning."""
+    """Yield a program with a real index that knows meaning."""
     house = await open_house_at(tmp_path)
     memory = Mem0Memory(Embedded(tmp_path / "qdrant"), MEANING, home=tmp_path)
     house.index = Indexer(house.store.constraints, memory)
@@ -39,7 +39,7 @@ def rule(uid: str, words: str, **fields: Any) -> Version:
 
 
 async def prompt_for(house: House, message: str, intent: str, *rules: Version) -> str:
-    """The prompt of a message in Refine, in which the person's rules are known."""
+    """Return the prompt for a message in Refine, for a session that has recalled the person's rules."""
     await house.store.constraints.write(rules, cause="rules")
     if isinstance(house.index, Indexer):
         await house.index.run_once()

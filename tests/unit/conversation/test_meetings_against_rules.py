@@ -34,12 +34,12 @@ ONCE, CHANGE = "Just this once is fine", "Change the rule"
 
 
 async def told(house: House, *versions: Version) -> None:
-    """Rules that the store knows already."""
+    """Put rules into the store."""
     await house.store.constraints.write(versions or (EARLY,), cause="told")
 
 
 async def look(anna: Person) -> None:
-    """The calendar is looked at again in the background, as the watcher asks for it."""
+    """Read the calendar again in the background, as the watcher does."""
     await anna.door.handle(RefreshCalendar(command_id=anna._id(), session_id=anna.session_id))
     await anna.read()
 

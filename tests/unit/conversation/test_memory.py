@@ -76,12 +76,12 @@ async def troubled(tmp_path: Path) -> AsyncIterator[tuple[House, Person, Trouble
 
 
 def talking(*rules: Line) -> ScriptedModel:
-    """The conversation's own model, which finds a question in everything."""
+    """Return the conversation's own model, which finds a question in everything."""
     return ScriptedModel(by=lambda prompt: BUSY if prompt.name.startswith("decide") else ANSWER)
 
 
 def extracting(**by_text: Line) -> ScriptedModel:
-    """Answers by what is in the message; anything else holds nothing."""
+    """Return a model that answers by words in the message, and finds nothing in any other message."""
 
     def say(prompt: Prompt) -> Line:
         return next((line for words, line in by_text.items() if words in prompt.user), NOTHING)
@@ -92,7 +92,7 @@ def extracting(**by_text: Line) -> ScriptedModel:
 async def spoken(
     path: Path, extractor: ScriptedModel, *, constraints: Troubled | None = None, model: ScriptedModel | None = None
 ) -> tuple[House, Person]:
-    """A house that reads words, and a person in a running session."""
+    """Open a program that reads words, with a person in a running session."""
     house = await open_house_at(path, model=model or talking())
     house.extractor, house.constraints = extractor, constraints
     house.restart()
@@ -107,7 +107,7 @@ def bed(clock: str, **more: Any) -> dict[str, Any]:
 
 
 async def remember(person: Person, name: str, clock: str, **fields: Any) -> str:
-    """By the command that a form makes; its id."""
+    """Remember a rule by the form's command, and return its id."""
     command = RememberConstraint(**envelope(person), record=rule_of(name, clock, **fields))
     await person.send(command)
     return command.command_id
@@ -141,7 +141,7 @@ def counting(session: Session) -> list[str]:
 
 
 async def stored(house: House, person: Person) -> list[str]:
-    """Names of what is in force in the store."""
+    """Return the names of the active rules in the store."""
     mine = select_newest(await house.remembered.of(person.user), person.user)
     return sorted(version.record.name for version in mine.values() if not version.retired)
 

@@ -43,7 +43,7 @@ def stored(document: dict[str, Any], seq: int = 1, **fields: Any) -> Version:
 
 
 def do(now: Session, kind: str, *versions: Version, wrote: tuple[Version, ...] = (), **values: Any) -> StageOutput:
-    """A command carried out with these versions in the store."""
+    """Run a command with these versions in the store."""
     reading = MemoryReading(versions=versions, wrote=wrote)
     command = said(kind, **values)
     begun = with_memory(now, reading, command.at)
@@ -60,7 +60,7 @@ def lines(out: StageOutput) -> tuple[str, ...]:
 
 
 def landed(out: StageOutput, *versions: Version) -> tuple[Version, ...]:
-    """The store once it has written what a turn asked for."""
+    """Return the store after the writes of a turn."""
     (effect,) = out.effects
     assert isinstance(effect, WriteMemory)
     seq = max((version.seq for version in versions), default=0)
@@ -131,7 +131,7 @@ def test_a_contradicting_rule_takes_the_place_and_can_be_taken_back() -> None:
 
 
 def replaced() -> tuple[Session, tuple[Version, ...]]:
-    """A bedtime that took the place of another one, in a session and in the store."""
+    """Return a session and a store in which a bedtime replaced another one."""
     old = stored(bed("22:00", "old"))
     out = do(session(), "remember_constraint", old, record=bed("23:00"))
     store = landed(out, old)
@@ -348,7 +348,7 @@ def test_what_was_understood_counts() -> None:
 
 
 def test_what_the_message_wrote_itself_is_not_written_twice() -> None:
-    """S6: the command of the same message named it otherwise."""
+    """S6: the command of the same message gave it another name."""
     out = do(session(), "remember_constraint", record=bed("23:00"))
     store = MemoryReading(versions=landed(out))
     renamed = uttered("23:00").model_copy(update={"name": "Sleep early"})

@@ -33,7 +33,7 @@ TOLD = "You told me: “Nothing before eleven”"
 
 
 async def times(anna: Person) -> dict[str, str]:
-    """The plan: title to local times."""
+    """Return the plan's local times by title."""
     plan = (await anna.session()).planning.plan
     assert plan is not None
     return {b.event.name: f"{b.start:%H:%M}-{b.end:%H:%M}" for b in resolve(plan)}
@@ -48,7 +48,7 @@ async def told(anna: Person, **values: Any) -> None:
 
 
 async def look(anna: Person) -> None:
-    """The calendar is looked at again in the background, as the watcher asks for it."""
+    """Read the calendar again in the background, as the watcher does."""
     await anna.door.handle(RefreshCalendar(command_id=anna._id(), session_id=anna.session_id))
     await anna.read()
 
@@ -356,7 +356,7 @@ REPORT = inputs(add=[new("Report", 90)])
 
 
 def talking() -> ScriptedModel:
-    """Takes up the report and goes on where the message says so; goes on for anything else."""
+    """Return a model that takes up the report and goes on where the message says so, or else only goes on."""
 
     def say(prompt: Prompt) -> Line:
         if prompt.name.startswith("decide"):
@@ -387,7 +387,7 @@ async def spoken(path: Path, extractor: ScriptedModel, *, extract_seconds: float
 
 
 async def with_lanes(house: House, doing: Coroutine[Any, Any, object]) -> None:
-    """Something that is done while the background works."""
+    """Do something while the background works."""
     async with house.working():
         task = asyncio.create_task(doing)
 
@@ -457,7 +457,7 @@ async def test_a_rule_that_is_read_late_still_changes_the_plan(tmp_path: Path, s
 
 
 async def test_a_message_that_says_no_rule_is_not_held_up(tmp_path: Path) -> None:
-    """S4: as soon as it is read, the draft goes out, without a word about it."""
+    """S4: as soon as the message is read, the draft is shown, without a note about the reading."""
     house, anna = await spoken(tmp_path, reading(), extract_seconds=60)
     await with_lanes(house, anna.says("the report. Go on."))
     assert (await anna.session()).stage is Stage.SKELETON
@@ -494,7 +494,7 @@ async def test_messages_are_read_at_the_same_time(house: House) -> None:
 
 
 async def test_one_stuck_message_holds_up_no_other(tmp_path: Path) -> None:
-    """S1, S2: the later message's rule counts at once; the earlier one lands with its own time and gives way to it."""
+    """S1, S2: the later message's rule counts at once; the earlier one keeps its own time and is replaced by it."""
     stuck = Stuck("tired", tired=found(bed("22:00")), party=found(bed("23:00")))
     house, anna = await spoken(tmp_path, stuck, extract_seconds=0)
 

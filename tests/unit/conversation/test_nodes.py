@@ -221,7 +221,7 @@ def test_the_button_of_an_undo_changes_with_every_change() -> None:
     ],
 )
 def test_what_is_offered(now: Session, moves: set[str]) -> None:
-    """S54: Back, Redo and Cancel wherever they mean something, Continue only when ready."""
+    """S54: Back, Redo and Cancel are offered where they make sense, Continue only when ready."""
     assert {m.value for m in offered_moves(now)} == moves
 
 

@@ -269,7 +269,7 @@ async def test_lunch_is_now_or_over(anna: Person, house: House, clock: str) -> N
 
 
 def answered(*starts: str) -> dict[str, Any]:
-    """A model's draft of two tasks."""
+    """Return a model's draft of two tasks."""
     return {
         "blocks": [
             {"task": number, "title": None, "type": "DW", "start": start, "minutes": 60}

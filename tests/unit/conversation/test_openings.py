@@ -56,7 +56,7 @@ Begin = Callable[..., Awaitable[Talk]]
 
 @pytest.fixture
 async def talk(tmp_path: Path) -> AsyncIterator[Begin]:
-    """Opens a house whose model says the given lines."""
+    """Yield a function that opens a program whose model says the given lines."""
     opened: list[House] = []
 
     async def begin(*lines: Line) -> Talk:
@@ -150,7 +150,7 @@ async def test_a_message_that_no_model_could_read_is_kept_and_read_again(talk: B
 
 
 async def sent_card(house: House) -> Card:
-    """The card on its way that belongs to no session."""
+    """Return the outgoing card that belongs to no session."""
     job = await house.store.jobs.claim(NOTIFICATION.name, "w", now=house.clock.now(), lease_seconds=60)
     assert job is not None
     return NOTIFICATION.parse(job).card
@@ -244,7 +244,7 @@ async def test_s101_a_request_to_start_is_not_read_for_rules(talk: Begin) -> Non
 
 
 async def test_a_first_message_is_heard_whole(talk: Begin) -> None:
-    """S263: its times, its tasks, its rule, and what it wants besides."""
+    """S263: this covers its times, its tasks, its rule, and its other wishes."""
     gym = new("Gym", 60, details={"kind": "habit", "at": "07:00"})
     first = opening(
         date="2026-03-03",

@@ -64,7 +64,7 @@ async def test_it_is_offered_and_brought_along(house: House, anna: Person, serve
 
 
 async def test_it_is_offered_to_its_owner_alone(house: House, anna: Person, server: TaskServer) -> None:
-    """S324: the list is configured for the owner; somebody else who plans in the same program never sees it."""
+    """S324: the list is configured for the owner; another person who plans in the same program never sees it."""
     listed = subscribed(house, server.url)
     listed.begin()
     await listed.wait()

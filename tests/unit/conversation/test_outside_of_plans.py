@@ -50,7 +50,7 @@ async def record_of(talk: Talker, uid: str) -> ConstraintRecord:
 
 
 def quiet(what: str, **said: object) -> Said:
-    """A wish about the rule of quiet mornings, whichever row of the prompt it is in."""
+    """Return a wish about the rule of quiet mornings, in any row of the prompt."""
     return about("Quiet mornings", lambda number: wish(what, number, **said))
 
 
@@ -167,7 +167,7 @@ async def test_a_stop_after_a_part_of_a_first_message_says_that_the_rest_is_not_
 
 
 async def test_a_first_message_with_a_plan_a_rule_to_forget_and_a_task_for_the_queue(talk: Talker) -> None:
-    """S278: what it wants besides its day is done, and kept, too."""
+    """S278: its other wishes are carried out and kept as well."""
     await knows(talk)
     said = opening(
         date="2026-03-03",

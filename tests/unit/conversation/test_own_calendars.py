@@ -64,7 +64,7 @@ def other() -> GoogleCalendarFake:
 
 @pytest.fixture
 def ben(house: House, anna: Person, other: GoogleCalendarFake) -> Person:
-    """Ben plans the same day in the same zone as Anna, on a calendar of his own."""
+    """Return Ben, who plans the same day in the same zone as Anna, on a calendar of his own."""
     calendars = TwoCalendars(house, {anna.user: house.port, BEN: other})
     house.coordinator = house.build_coordinator(submitter=house.submitter, calendars=calendars)
     return Person(house, user=BEN)

@@ -54,7 +54,7 @@ async def offered(anna: Person, house: House) -> set[tuple[TimeboxingStage, str]
 
 
 async def cards(anna: Person, house: House) -> set[tuple[TimeboxingStage, str]]:
-    """Every action that a card offers, on a way through all stages and all their troubles."""
+    """Return every action on a card, on a way through all stages and all their problems."""
     found: set[tuple[TimeboxingStage, str]] = set()
 
     async def look() -> None:
@@ -127,7 +127,7 @@ async def cards(anna: Person, house: House) -> set[tuple[TimeboxingStage, str]]:
 
 
 async def _worse(anna: Person, look: Callable[[], Awaitable[None]]) -> None:
-    """A plan as it is drafted, and one that the card offers to make better."""
+    """Show a plan as drafted, and one that the card offers to improve."""
     await look()
     await anna.choose("Shut down", "Remove")
     await look()
@@ -135,7 +135,7 @@ async def _worse(anna: Person, look: Callable[[], Awaitable[None]]) -> None:
 
 
 async def _left_over(anna: Person) -> None:
-    """A day on which two things were left for another one."""
+    """Show a day on which two tasks were left for another one."""
     await anna.to_tasks()
     await anna.fill("tasks", title_1="X", title_2="Y", proceed=False)
     for title in "XY":
@@ -153,7 +153,7 @@ async def _caught_up(house: House) -> set[tuple[TimeboxingStage, str]]:
 
 
 async def _full(house: House) -> set[tuple[TimeboxingStage, str]]:
-    """A day that a longer evening would make room on."""
+    """Show a day that a longer evening would make room on."""
     house.clock.at = MORNING + timedelta(days=2)
     person = Person(house)
     await person.to_tasks()
@@ -169,7 +169,7 @@ async def _full(house: House) -> set[tuple[TimeboxingStage, str]]:
 
 
 async def _whole_mail(house: House) -> set[tuple[TimeboxingStage, str]]:
-    """Shallow work that fits between the meetings of its day in pieces only."""
+    """Show shallow work that fits between the meetings of its day only in pieces."""
     house.clock.at = MORNING + timedelta(days=7)
     person = Person(house)
     day = house.clock.at.date()
@@ -181,7 +181,7 @@ async def _whole_mail(house: House) -> set[tuple[TimeboxingStage, str]]:
 
 
 async def _airy(house: House) -> set[tuple[TimeboxingStage, str]]:
-    """A day whose last task would take the time that stays free."""
+    """Show a day whose last task would take the time that stays free."""
     house.clock.at = MORNING + timedelta(days=8)
     person = Person(house)
     await person.to_tasks()
@@ -191,7 +191,7 @@ async def _airy(house: House) -> set[tuple[TimeboxingStage, str]]:
 
 
 async def _often_late(house: House) -> set[tuple[TimeboxingStage, str]]:
-    """A report, after three that took longer than planned."""
+    """Show a report, after three that took longer than planned."""
     house.clock.at = MORNING + timedelta(days=9)
     person = Person(house)
     day = house.clock.at.date()
@@ -206,7 +206,7 @@ async def _often_late(house: House) -> set[tuple[TimeboxingStage, str]]:
 
 
 async def _boxed(house: House) -> set[tuple[TimeboxingStage, str]]:
-    """Small tasks that are put together, and of which one is done."""
+    """Show small tasks in a box, one of which is done."""
     house.clock.at = MORNING + timedelta(days=10)
     person = Person(house)
     await person.to_tasks()
@@ -221,7 +221,7 @@ async def _boxed(house: House) -> set[tuple[TimeboxingStage, str]]:
 
 
 async def _given(house: House) -> set[tuple[TimeboxingStage, str]]:
-    """A task that was given to the next day."""
+    """Show a task that was moved to the next day."""
     person = Person(house)
     await person.to_tasks()
     await person.fill("tasks", title_1="Given", proceed=False)
@@ -230,7 +230,7 @@ async def _given(house: House) -> set[tuple[TimeboxingStage, str]]:
 
 
 async def _over(house: House) -> set[tuple[TimeboxingStage, str]]:
-    """A day that is planned after it ended."""
+    """Show a day that is planned after it ended."""
     house.clock.at = MORNING + timedelta(days=3)
     person = Person(house)
     await person.start()
@@ -240,7 +240,7 @@ async def _over(house: House) -> set[tuple[TimeboxingStage, str]]:
 
 
 async def _unjudged(house: House) -> set[tuple[TimeboxingStage, str]]:
-    """A must that only the person can judge, asked about before the commit."""
+    """Show a must that only the person can judge, asked about before the commit."""
     person = Person(house)
     await house.store.constraints.write((must(),), cause="told dogs")
     await person.to_refine("Y")
@@ -249,7 +249,7 @@ async def _unjudged(house: House) -> set[tuple[TimeboxingStage, str]]:
 
 
 async def _unread(house: House) -> set[tuple[TimeboxingStage, str]]:
-    """A message that no model reads, with what can be done with its words."""
+    """Show a message that no model reads, with the actions for its words."""
     person = Person(house)
     await person.to_tasks()
     await person.says("Report 2h")
@@ -277,13 +277,13 @@ async def _back_and_forth(anna: Person) -> None:
 
 
 async def _in_the_way(anna: Person, house: House) -> None:
-    """A meeting where each block is, so that moving blocks does not help."""
+    """Put a meeting where each block is, so that moving blocks does not help."""
     meeting(house, "New", "00:00", "23:55")
     await anna.press("Redo step")
 
 
 async def _too_much(anna: Person, *minutes: int) -> None:
-    """More tasks than there is room for, or than leave some of it free."""
+    """Add more tasks than there is room for, or than leave some of it free."""
     await anna.press("Back")
     values: dict[str, Any] = {}
     for n, length in enumerate(minutes, 1):
@@ -292,7 +292,7 @@ async def _too_much(anna: Person, *minutes: int) -> None:
 
 
 async def _rules(anna: Person, found: set[tuple[TimeboxingStage, str]]) -> None:
-    """Two rules of which one is in doubt, one that is put away, and what can be pressed in their forms."""
+    """Show two rules, one of them uncertain, another one that is put away, and the buttons in their forms."""
     await anna.fill("rule_new", words="No calls early", kind="avoid_window", times="0-10", necessity="must")
     await anna.fill("rule_new", words="Calls early", kind="prefer_window", times="8-9", necessity="prefer")
     await anna.fill("rule_new", words="Gym")
@@ -308,7 +308,7 @@ async def _rules(anna: Person, found: set[tuple[TimeboxingStage, str]]) -> None:
 
 
 def guessed(version: Version) -> Version:
-    """The same rule as an assumption that the person should confirm."""
+    """Return the rule as an assumption that the person should confirm."""
     record = version.record.model_copy(update={"status": Status.PROPOSED, "confidence": 0.4})
     return version.model_copy(update={"record": record, "updated_at": version.updated_at + timedelta(seconds=1)})
 

@@ -135,7 +135,7 @@ FIRST: Mapping[str, tuple[str, Any, Answer]] = {
 }
 """Controls of a plan that has not begun; the message that begins it says the same."""
 FIRST_BESIDES = {"commit_date": "proceed", "proceed": "proceed"}
-"""Those that a first message wants besides its day, as an intent."""
+"""Wishes of a first message apart from its day, as an intent."""
 NO_PLAN_YET = {
     "back", "redo", "cancel", "undo_last_update", "undo_sync", "retry", "leave_as_is", "proposal.apply", "proposal.deny",
     "task.resize", "task.more_time", "task.keep_time", "task.remove", "task.take_back", "task.bring", "task.undo_catch_up",
@@ -175,7 +175,7 @@ def clicked(action: str, target: str, value: Any = None, session_id: str = "") -
 
 
 def same(one: Any, other: Any) -> bool:
-    """The same command, wherever its answer goes."""
+    """Check for the same command, wherever its answer goes."""
     left_out = {"channel", "thread_ts", "ts", "tz", "seen"}
     return type(one) is type(other) and one.model_dump(exclude=left_out) == other.model_dump(exclude=left_out)
 
@@ -187,13 +187,13 @@ async def opened(answer: Answer, context: OutsideContext = HERE) -> OpeningReadi
 
 
 async def say_outside(answer: Answer, context: OutsideContext = HERE) -> Any:
-    """The command of a message outside of a plan."""
+    """Return the command of a message outside of a plan."""
     reading = await opened(answer, context)
     return reading.command if reading.hydrated is None else route_request(reading.hydrated, PLACE)
 
 
 async def say_in_thread(answer: Answer, context: OutsideContext = HERE) -> Any:
-    """The command of a message in the thread of a plan, that is not about the plan."""
+    """Return the command of a message in a plan's thread that is not about the plan."""
     about = Wish(intent=Intent.WORK, number=None, words=None)
     (command,) = (await read_wish(about, REPLY, REFINE, ScriptedModel(answer), (), (), context)).commands
     if not isinstance(command, RequestWork):

@@ -74,7 +74,7 @@ ENVELOPE = {"command_id": "c1", "user_id": "U1", "at": MORNING, "session_id": "s
 
 
 async def held(now: Session = NOW) -> Session:
-    """Mail to 07:00, in a quiet hour: not made."""
+    """Hold back a move of Mail to 07:00, in a quiet hour."""
     out = await run_turn(turn(now, said("shift_block", key=MAIL, minutes=-190), memory=stored(QUIET)))
     assert out.session.sync.held is not None
     return out.session
@@ -172,7 +172,7 @@ SHOWN = [kind for kind in PendingKind if kind not in {PendingKind.PROPOSAL, Pend
 
 
 async def asking(kind: PendingKind) -> Session:
-    """A session whose card asks or offers something of that kind."""
+    """Return a session whose card has a question or an offer of that kind."""
     return await held() if kind is PendingKind.HELD else ASKING[kind]
 
 

@@ -66,7 +66,7 @@ def busy(stage: Stage) -> Session:
 
 
 async def prompt_of(name: str) -> Prompt:
-    """The prompt of that name, as a message brings it about; a draft needs none."""
+    """Return the prompt of that name that a message leads to; a draft needs none."""
     if name == "draft":
         silent = ScriptedModel(ModelUnreachable("Down."))
         now = busy(Stage.SKELETON)

@@ -41,7 +41,7 @@ def buttons(card: Card) -> list[tuple[str, str, str]]:
 
 
 def skeleton(value: Any) -> Any:
-    """Blocks without their words."""
+    """Return blocks without their words."""
     if isinstance(value, dict):
         return {name: skeleton(each) for name, each in value.items() if name != "text" or not isinstance(each, str)}
     return [skeleton(each) for each in value] if isinstance(value, list) else value

@@ -1,4 +1,4 @@
-"""A day as somebody else drafts it: what is taken up, and what goes back with what is wrong (S106, S120, S121, S208)."""
+"""A day as another program drafts it: accepted parts, and mistakes that go back to it (S106, S120, S121, S208)."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def drag(house: House, title: str, minutes: int) -> None:
 
 
 def asking(anna: Person) -> list[str]:
-    """The labels of the buttons that answer questions."""
+    """Return the labels of the buttons that answer questions."""
     return [label for label in anna.labels() if label.startswith(("Keep", "Leave it off", "Add it again"))]
 
 
@@ -45,7 +45,7 @@ def writes(house: House) -> int:
 
 @pytest.fixture
 async def held(tmp_path: Path) -> AsyncIterator[House]:
-    """A house where nothing is written before a commit."""
+    """Yield a program that writes nothing before a commit."""
     opened = await open_house_at(tmp_path, calendar_write="commit")
     yield opened
     await opened.close()
@@ -57,7 +57,7 @@ def ben(held: House) -> Person:
 
 
 async def ask_about_mail(house: House, person: Person) -> None:
-    """The plan moves Mail, then the person does on the calendar."""
+    """Move Mail in the plan, then on the calendar as the person."""
     await person.to_committed("Report", "Mail")
     await person.press("Back to refine")
     await person.choose("Mail", "15 min later")
@@ -227,7 +227,7 @@ async def test_an_answer_taken_back_in_the_history_is_asked_again(house: House, 
 
 
 async def test_a_preview_names_the_question(held: House, ben: Person) -> None:
-    """S212: nothing of it would be written."""
+    """S212: none of it would be written."""
     await ask_about_mail(held, ben)
     await ben.press("Preview")
     assert MOVED in ben.beside("preview")

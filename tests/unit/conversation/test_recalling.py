@@ -185,7 +185,7 @@ def reply(text: str) -> TimeboxingUserReply:
 
 
 async def indexed(house: House, count: int) -> tuple[MemoryService, MemoryIndex]:
-    """A person with that many wishes and one rule about lunch, all of them in the index."""
+    """Return a person with that many wishes and one rule about lunch, all of them in the index."""
     shelf, index = MemoryConstraints(), MemoryIndex()
     wishes = [version_of(f"w{n:03}", necessity="prefer", description=f"wish {n}") for n in range(count)]
     rows = [version_of("lunch", necessity="prefer", description="lunch outside, at the canal"), *wishes]

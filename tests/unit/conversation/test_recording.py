@@ -32,7 +32,7 @@ Open = Callable[..., Awaitable[House]]
 
 @pytest.fixture
 async def opening(tmp_path: Path) -> AsyncIterator[Open]:
-    """Opens a house that records into ``tmp_path / "turns"``."""
+    """Yield a function that opens a program which records into ``tmp_path / "turns"``."""
     opened: list[House] = []
 
     async def open_(model: ScriptedModel, cleaning: Redaction, folder: Path | None = None) -> House:
@@ -50,7 +50,7 @@ def texts(folder: Path) -> list[str]:
 
 
 async def recorded(house: House, folder: Path) -> list[RecordedTurn]:
-    """The turns in the order in which they began, without drafts made in the background."""
+    """Return the turns in the order in which they began, without drafts made in the background."""
     await house.coordinator.aclose()
     known = [parse_recorded_turn(json.loads(text), "a recording") for text in texts(folder)]
     turns = [

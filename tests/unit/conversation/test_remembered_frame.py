@@ -24,7 +24,7 @@ START = "“I always start at half past eight”"
 
 
 def stated(slot: str, at: str, **fields: Any) -> Any:
-    """A rule as it was imported: a slot and its time, and no windows."""
+    """Return a rule as it was imported: a slot and its time, and no windows."""
     end = "schedule_end" if slot == "work_end" else "schedule_start"
     aspect = {"aspect_id": slot, "frame_slot": slot, end: at}
     return version_of(slot, user=ANNA, aspect_classification=aspect, **{"necessity": "must", **fields})

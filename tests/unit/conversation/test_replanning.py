@@ -1,4 +1,4 @@
-"""A day that goes otherwise: its rest is planned again, as one change that one Undo takes back everywhere."""
+"""A day that does not go as planned: its rest is planned again, as one change that one Undo takes back everywhere."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LATE = {**WRITTEN, "Write report": "09:00-10:30", "Review plans": "13:15-14:15"}
 
 
 def at(house: House, clock: str) -> None:
-    """Local time on the planned day, which is an hour ahead of UTC."""
+    """Set the clock to a local time on the planned day, which is an hour ahead of UTC."""
     wanted = time.fromisoformat(clock)
     house.clock.at = MORNING + timedelta(hours=wanted.hour - 8, minutes=wanted.minute)
 

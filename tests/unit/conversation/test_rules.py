@@ -29,18 +29,18 @@ async def newest(house: House, name: str) -> Version:
 
 
 async def told(house: House, *uids: str, **fields: Any) -> None:
-    """Rules that the store knows already."""
+    """Put rules into the store."""
     versions = [version_of(uid, **{"user": ANNA, "name": f"Rule {uid}", **fields}) for uid in uids]
     await house.store.constraints.write(versions, cause=f"told {uids}"[:400])
 
 
 def read(words: str) -> list[str]:
-    """The lines that say something."""
+    """Return the lines that have a text."""
     return [line for line in words.splitlines() if line]
 
 
 def named(shown: Form) -> list[str]:
-    """The rules on a page of the review."""
+    """Return the rules on a page of the review."""
     return [b.spoken.partition(" ")[2].strip("“”") for b in buttons_in(shown) if b.action == "form.rule"]
 
 

@@ -40,7 +40,7 @@ async def say_another(anna: Person, _uid: str) -> None:
 
 
 async def choose_between(anna: Person, uid: str) -> None:
-    """To the program the two are about different things; the person says which one counts."""
+    """Let the person choose between two rules that the program takes for unrelated."""
     fields: dict[str, Any] = {"payload": {"rule_kind": None}, **TWO_WEEKS}
     await remember(anna, "Bed at eleven", "23:00", **fields)
     newer = next(v.uid for v in await anna.house.remembered.of(anna.user) if v.record.name == "Bed at eleven")

@@ -33,7 +33,7 @@ async def talk(tmp_path: Path) -> AsyncIterator[Begin]:
 
 
 def words(ben: Talk) -> str:
-    """All that the newest card says."""
+    """Return the text of the newest card."""
     return "\n".join(part["text"] for part in ben.letters[-1]["card"]["parts"] if "text" in part)
 
 

@@ -61,7 +61,7 @@ async def house(tmp_path: Path, index: Asked) -> AsyncIterator[House]:
 
 
 async def asking(house: House, *queries: str, rows: tuple[int, ...] = ()) -> MemoryToolResult:
-    """The memory card after a message that a model reads as a search."""
+    """Return the memory card after a message that a model reads as a search."""
 
     def say(prompt: Prompt) -> Line:
         listing = wish("memory_list_constraints", *rows, search=list(queries))

@@ -122,7 +122,7 @@ async def test_what_follows_an_undo_is_left_until_it_has_taken_effect() -> None:
 
 
 async def test_a_change_and_a_commit_are_one_write() -> None:
-    """Otherwise its counts would be added up twice."""
+    """With two writes, the counts would be added up twice."""
     heard, _ = await hear(
         planned(Stage.SKELETON, *TASKS), wants("change", also("commit")), patch(timed(1, "16:00", 30))
     )
@@ -180,7 +180,7 @@ def test_each_example_of_a_prompt_is_a_right_answer(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(VERSIONS))
 async def test_whatever_differs_is_in_the_user_message(name: str) -> None:
-    """S264: nothing of a session, a day or a message is in the system text, so a provider can keep it."""
+    """S264: the system text holds no data of a session, a day or a message, so a provider can keep it."""
     prompt = await prompt_of(name)
     for of_now in ("2026-03", "Chapter 3", "Bericht", "Europe/Amsterdam", prompt.user.splitlines()[0]):
         assert of_now not in prompt.system

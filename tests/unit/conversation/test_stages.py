@@ -140,7 +140,7 @@ async def test_the_frame_by_pickers_and_by_form(anna: Person) -> None:
 
 
 async def test_a_frame_that_makes_no_sense_loses_nothing(anna: Person) -> None:
-    """Issue: an end before a start: a clear sentence, nothing lost, Continue only when it is mended (S54, S56)."""
+    """An end before a start gets a clear sentence, nothing is lost, and Continue waits until it is fixed (S54, S56)."""
     await anna.to_frame()
     await anna.pick("set_day_start", time(19, 0))
     sentence = (

@@ -174,7 +174,7 @@ async def test_a_turn_says_what_it_is_doing(house: House, anna: Person) -> None:
 
 
 async def at_the_second_write(house: House) -> tuple[asyncio.Event, asyncio.Event]:
-    """The calendar halts there: the first event says so, the second lets it go on."""
+    """Halt the calendar there: the first event reports it, the second lets it go on."""
     halted, go_on = asyncio.Event(), asyncio.Event()
     write: Callable[..., Awaitable[Any]] = house.calendar.write
     seen = 0

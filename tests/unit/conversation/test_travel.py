@@ -27,7 +27,7 @@ def spans(now: Session) -> dict[str, tuple[datetime, datetime]]:
 
 
 def assert_leads(found: dict[str, tuple[datetime, datetime]]) -> None:
-    """The ways lie right before and after the task."""
+    """Check that the ways lie right before and after the task."""
     assert found[THERE][1] == found["Dentist"][0]
     assert found[HOME][0] == found["Dentist"][1]
 

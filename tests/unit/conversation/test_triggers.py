@@ -23,21 +23,21 @@ Breaking = Callable[[House, Person], Awaitable[None]]
 
 
 async def half_a_commit(house: House, anna: Person) -> None:
-    """One block of three is refused."""
+    """Commit three blocks, one of which is refused."""
     await anna.to_refine("Report", "Mail")
     house.calendar.inject(Answer(Rejected("Calendar usage limits exceeded.")), verb="create", nth=1)
     await anna.press("Commit to calendar")
 
 
 async def half_a_change(house: House, anna: Person) -> None:
-    """The same, where each change is written at once."""
+    """Do the same where each change is written at once."""
     await anna.to_refine("Report", "Mail")
     house.calendar.inject(Answer(Rejected("Calendar usage limits exceeded.")), verb="create", nth=1)
     await anna.choose("Mail", "15 min later")
 
 
 async def no_commit_at_all(house: House, anna: Person) -> None:
-    """The calendar cannot be read, so nothing is written."""
+    """Commit while the calendar cannot be read, so that nothing is written."""
     await anna.to_refine("Report", "Mail")
     for nth in range(8):
         house.calendar.inject(Fail(CalendarUnreachable("The calendar does not answer.")), verb="window", nth=nth)
@@ -64,7 +64,7 @@ def test_every_trigger_is_carried_out_below() -> None:
 
 
 def names(rule: StatedRule) -> tuple[str, str]:
-    """The state that begins, and the action that is invoked."""
+    """Return the state that begins, and the action that is invoked."""
     [state, action] = [
         name for part in (rule.rule.activation, rule.rule.target) for name in [getattr(part, "name", "")]
     ]

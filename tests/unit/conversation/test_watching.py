@@ -77,8 +77,7 @@ class Watch:
         )
 
     async def after(self, seconds: float = WATCH_SECONDS) -> int:
-        """Some time later: one round, what it put on the lane is carried out, and messages arrive. How many there
-        were."""
+        """Let some time pass, run one round and its jobs, deliver the messages, and return their number."""
         self.house.clock.at += timedelta(seconds=seconds)
         await self.watcher.run_once()
         await self.carry_out()

@@ -33,7 +33,7 @@ class Nearest:
 
 
 def rules(count: int = 0) -> list[Version]:
-    """A rule about food, and others that say nothing about it and that go before it otherwise."""
+    """Return a rule about food, and others that do not mention it and that would otherwise come before it."""
     diet = {"dimension": "value", "category": "food"}
     about: dict[str, Any] = {"topics": ["food", "diet"], "aspect_classification": diet, "necessity": "prefer"}
     one = version_of("shellfish", user=ANNA, description=SHELLFISH, confidence=0.5, status="proposed", **about)
@@ -45,7 +45,7 @@ def rules(count: int = 0) -> list[Version]:
 
 
 async def at_tasks(path: Path, known: list[Version], **parts: Any) -> tuple[House, Person]:
-    """A person who says what there is to do."""
+    """Return a person at the stage of the tasks."""
     house = await open_house_at(path, model=ScriptedModel(by=understand))
     for name, part in parts.items():
         setattr(house, name, part)

@@ -115,12 +115,12 @@ def form(name: str, now: Session, room: str, *answers: Answer, target: str = "",
 
 
 def by_form(name: str, kind: str, *answers: Answer, **values: Any) -> Row:
-    """A command as a form of the rules makes it; its own tests say that it does."""
+    """Return a row for a command as a form of the rules makes it; the form's own tests check that it does."""
     return Row(name, REFINE, "", lambda _: said(kind, **values), (WORDED, *answers))
 
 
 def remembered(row: Row) -> Row:
-    """With these rules in the store, which its list holds in this order."""
+    """Return the row with these rules in the store, in the order of its list."""
     return replace(row, memory=stored(*RULES))
 
 
@@ -434,7 +434,7 @@ ROWS = (
 
 
 def shown(outcome: TurnOutcome) -> dict[str, Any]:
-    """All that a turn came to, apart from names that were made on the way: a new block's key."""
+    """Return the whole result of a turn, without generated names: a new block's key."""
     session_ = outcome.session
     new_keys = {
         e.block_key: f"new {e.name}"

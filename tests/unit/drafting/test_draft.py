@@ -43,7 +43,7 @@ def shallow(name: str, minutes: int | None) -> Work:
 
 
 def shown(result: Draft) -> list[str]:
-    """The blocks but for the end of the day, which has a test of its own."""
+    """Return the blocks except the end of the day, which has a test of its own."""
     return [text for text in whole(result) if not text.endswith("Shut down")]
 
 

@@ -1,4 +1,4 @@
-"""A plan that is mended, and a day that went otherwise: few moves, pinned blocks none, what was is kept (S106, S121)."""
+"""Repairs of a plan, and of a day that did not go as planned: few moves, fixed pins, and a kept past (S106, S121)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ DAY: dict[str, Any] = {
 
 
 def plan(*blocks: str) -> TBPlan:
-    """``a 09:00 60``"""
+    """Return a plan from lines such as ``a 09:00 60``."""
     events = []
     for block in blocks:
         key, start, minutes = block.split()
@@ -76,7 +76,7 @@ def test_of_two_that_overlap_the_pinned_one_stays() -> None:
 
 
 def test_a_pinned_later_piece_does_not_stand_for_the_first() -> None:
-    """Both keys are blocks of one task; the one that is pinned frees nothing of the other's time."""
+    """Both keys are blocks of one task; the pinned one frees no time of the other."""
     pieces = plan("a 09:00 60", "b 09:30 60", "a-2 15:00 60")
     result = repair_plan(pieces, instance(pinned=[{"key": "a-2"}]))
     assert overlaps(resolve(result.plan)) == ()
@@ -85,7 +85,7 @@ def test_a_pinned_later_piece_does_not_stand_for_the_first() -> None:
 
 
 def test_pieces_stay_in_order() -> None:
-    """S441: unless the person wanted them otherwise."""
+    """S441: this holds unless the person wanted another order."""
     before = plan("a 09:00 60", "b 10:00 60", "a-2 11:00 60", "a-3 13:00 60")
     titles = {"a": "A (1/3)", "a-2": "A (2/3)", "a-3": "A (3/3)"}
     before = before.replace(replace(e, name=titles.get(e.block_key, e.name)) for e in before.events)

@@ -35,7 +35,7 @@ def mistake(**change: Any) -> str:
 
 
 def plan(*blocks: str) -> TBPlan:
-    """``a 09:00 60 A``"""
+    """Return a plan from lines such as ``a 09:00 60 A``."""
     events = []
     for each in blocks:
         key, start, minutes, name = each.split(maxsplit=3)

@@ -28,7 +28,7 @@ def at(clock: str) -> datetime:
 
 
 def full_day(seed: int) -> Day:
-    """More to do than there is time for."""
+    """Return a day with more tasks than time."""
     lot = Random(seed)
     starts = [at("09:00") + timedelta(minutes=15 * lot.randrange(35)) for _ in range(lot.randint(1, 3))]
     return Day(
@@ -52,7 +52,7 @@ def full_day(seed: int) -> Day:
 
 
 def contended_day() -> Day:
-    """Two more hours would go to the report, which matters more, and still leave no room for the trip."""
+    """Return a day on which two more hours go to the report, which matters more, and leave no room for the trip."""
     works = (
         Work("report", "Report", 240, details=DEEP),
         Work("talk", "Talk", 90, details=DEEP, first=True),

@@ -27,7 +27,7 @@ class Kept:
         event.listen(self.store.database.engine, "before_cursor_execute", self._note)
 
     async def say(self, *versions: Version) -> tuple[Version, ...]:
-        """Written as one, because of something new."""
+        """Write versions as one, for a new cause."""
         self._causes += 1
         return await self.store.constraints.write(versions, cause=f"cause {self._causes}")
 

@@ -62,7 +62,7 @@ async def test_semantic_disconnect_retrieval(
 
 
 async def topics_of_day(kept: Kept, *titles: str) -> tuple[str, ...]:
-    """The topics that a session computes from the titles of its tasks."""
+    """Return the topics that a session computes from the titles of its tasks."""
     session = planned(TimeboxingStage.REFINE, *(task(title, 30) for title in titles))
     return topics_of(session, await kept.store.constraints.of("U1"))
 

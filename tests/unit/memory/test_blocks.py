@@ -16,7 +16,7 @@ TZ = "Europe/Amsterdam"
 
 
 def plan(*blocks: tuple[str, str, str, str]) -> tuple[Resolved, ...]:
-    """Blocks as (title, type, start, end); the title is the key."""
+    """Return blocks from (title, type, start, end); the title is the key."""
     events = [
         {"n": title, "t": kind, "p": {"a": "fw", "st": start, "et": end}, "key": title}
         for title, kind, start, end in blocks
@@ -67,7 +67,7 @@ def test_a_window_over_midnight_is_there_in_the_morning_too(start: str, end: str
 
 
 def test_a_plan_reaches_into_the_next_day_as_far_as_the_rule_does() -> None:
-    """The planned day is a Tuesday; a rule for Tuesdays says nothing of the night to Wednesday."""
+    """The planned day is a Tuesday; a rule for Tuesdays does not cover the night to Wednesday."""
     late = ("A", "DW", "23:30", "00:30")
     assert broken(avoid("00:00", "05:00"), late) == ["A"]
     assert broken(avoid("00:00", "05:00", days_of_week=["TU"]), late) == []

@@ -90,7 +90,7 @@ def test_four_times_the_text_takes_about_four_times_as_long(unit: str, monkeypat
 
 
 def _seconds(text: str) -> float:
-    """The least of some runs, in the time of this process: what else the machine does is not counted."""
+    """Return the least time of some runs, in the time of this process: other work of the machine is not counted."""
     took = []
     for _ in range(3):
         begun = time.process_time()

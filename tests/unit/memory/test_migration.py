@@ -20,7 +20,7 @@ NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
 
 def row(uid: str, **fields: Any) -> StoredRow:
-    """A row of Alex's, locked and for always."""
+    """Return a row of Alex, locked and for always."""
     about: dict[str, Any] = {
         name: fields.pop(name) for name in ("owner", "trouble", "extras", "rationale", "where") if name in fields
     }
@@ -45,7 +45,7 @@ def outcomes(told: Migration) -> dict[str, str]:
 
 
 def stored(versions: Sequence[Version], known: Sequence[Version] = ()) -> tuple[Version, ...]:
-    """As a store gives them back."""
+    """Return versions as a store gives them back."""
     first = len(known) + 1
     return (*known, *(version.model_copy(update={"seq": first + n}) for n, version in enumerate(versions)))
 
@@ -178,7 +178,7 @@ def test_a_row_with_a_secret_stays_where_it_is(held: dict[str, Any]) -> None:
 
 
 def test_what_is_here_already_does_not_wait() -> None:
-    """A row that goes bad later changes nothing of what was moved."""
+    """A row that breaks later does not change the moved rules."""
     known = stored(move([row("b", supersedes=["a"]), row("a")]).versions)
     told = move([row("b", supersedes=["a"], trouble="Broken."), row("a")], known)
     assert outcomes(told) == {"b": "bad", "a": "same"}

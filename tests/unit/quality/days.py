@@ -14,7 +14,7 @@ TZ = "Europe/Amsterdam"
 
 
 def plan(*blocks: str) -> TBPlan:
-    """``DW 09:00 90 key``"""
+    """Return a plan from lines such as ``DW 09:00 90 key``."""
     events = []
     for block in blocks:
         kind, start, minutes, key = block.split()
@@ -24,7 +24,7 @@ def plan(*blocks: str) -> TBPlan:
 
 
 def day(**change: Any) -> Instance:
-    """A short morning without anything to do, changed."""
+    """Return a short morning without any tasks, with changes."""
     frame = {"start": "09:00", "end": "13:00"}
     return read_instance({"date": MONDAY.isoformat(), "tz": TZ, "frame": frame, **change})
 

@@ -143,7 +143,7 @@ def test_while_the_plan_cannot_be_followed_nothing_else_is_offered() -> None:
 
 
 def test_what_is_pinned_or_past_stays() -> None:
-    """S207: there is no room for a break without moving b; then a gives way, unless it stays, too."""
+    """S207: there is no room for a break without moving b; then a is shortened, unless it stays, too."""
     both = plan("DW 09:00 60 a", "SW 10:00 30 b")
     free = {"policy": NONE}
     pinned = day(**free, pinned=[{"key": "b"}])

@@ -21,7 +21,7 @@ DEEP, MAIL = task("Report", 90), task("Mail", 60, details=TaskDetails(kind=TaskK
 
 
 def day(rule: str | None, *tasks: Any, **fields: Any) -> Session:
-    """A day of a report and mails, with a meeting from 14:00 to 15:00, drafted under one rule."""
+    """Return a day of a report and mails, with a meeting from 14:00 to 15:00, drafted under one rule."""
     now = session(
         TimeboxingStage.REFINE,
         event("Board", "14:00", "15:00"),

@@ -1,4 +1,4 @@
-"""A change that does not fit is mended by few moves of other blocks, or not made; one that fits stays as it is."""
+"""A change that does not fit moves a few other blocks, or is not made; one that fits stays as it is."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ DEEDS = st.one_of(
 
 
 def laid(blocks: list[tuple[int, int, ET]]) -> list[TBEvent]:
-    """Those that overlap none before them."""
+    """Return the blocks that overlap none before them."""
     kept: list[tuple[int, int, ET]] = []
     for start, length, kind in blocks:
         if all(start + length <= s or s + n <= start for s, n, _ in kept):

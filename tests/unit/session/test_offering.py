@@ -20,7 +20,7 @@ TASKS = {name.casefold(): task(name, 30) for name in ("Taxes", "Plants", "Mail")
 
 
 def day(back: int, *listed: str, deferred: str = "", unplaced: str = "", **changes: Any) -> Session:
-    """The session of a day so many days ago, which is on the calendar."""
+    """Return the session of a day that many days ago, which is on the calendar."""
     made = session(
         TimeboxingStage.REVIEW_COMMIT,
         inputs=InputFacts(tasks=tuple(TASKS[name] for name in listed)),

@@ -19,7 +19,7 @@ from fateforger.ui.session_cards import stage_card
 
 
 def moved() -> Session:
-    """A plan in which a block was just moved."""
+    """Return a plan in which a block was just moved."""
     before = planned(
         TimeboxingStage.REFINE, task("Report", 60), task("Mail", 30), events=(event("Standup", "10:00", "10:30"),)
     )
@@ -32,7 +32,7 @@ def moved() -> Session:
 
 
 def view(now: Session, *, changed: bool = False) -> DayView:
-    """The day of its one picture."""
+    """Return the day of its one picture."""
     (shown,) = picture(now, changed=changed)
     assert isinstance(shown.day, DayView)
     return shown.day

@@ -37,7 +37,7 @@ def uids(now: Session) -> list[str]:
 
 
 def wanted(uid: str, *types: str, **fields: Any) -> Version:
-    """At eight each morning."""
+    """Return a rule that asks for something at eight each morning."""
     windows = [{"kind": "prefer", "start": "08:00", "end": "08:30"}]
     return version_of(uid, **{"windows": windows, "applies_event_types": list(types), **fields})
 

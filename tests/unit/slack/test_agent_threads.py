@@ -85,7 +85,7 @@ async def test_a_turn_is_processing_and_then_active_or_suspended(threads: AgentT
 async def test_the_end_of_a_turn_is_tried_again(
     threads: AgentThreads, slack: Slack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """S271: otherwise Slack would say for an hour that the bot is working. What is wrong for good is not repeated."""
+    """S271: Slack would say for an hour that the bot is working. A permanent error is not retried."""
     monkeypatch.setattr(agent_threads, "END_PAUSES", (0.0, 0.0, 0.0))
     for code, tries in (("internal_error", 3), ("channel_not_found", 1), ("feature_disabled", 1)):
         slack.answers["agents.sessions.setStatus"] = {"ok": False, "error": code}

@@ -44,7 +44,7 @@ def test_only_direct_messages_are_private(channel: str, private: bool) -> None: 
     ],
 )
 async def test_a_plan_is_shown_where_its_person_alone_reads(asked: Place, place: Place) -> None:
-    """In their thread with the bot; not in a conversation of theirs with somebody else, which is one of two as well."""
+    """The place is their thread with the bot, not a conversation with another person, which has two members as well."""
     assert (
         await find_private_place(
             Known(LimitedClient(SlackLimits()), HandClock(), languages(), MemoryZones()), "U1", asked

@@ -77,7 +77,7 @@ class Table:
         return response.status, response.body
 
     async def recorded(self, lane: str = TURN.name) -> list[Json]:
-        """The payloads of all jobs, in order."""
+        """Return the payloads of all jobs, in order."""
         query = f"SELECT payload FROM job WHERE lane = '{lane}' ORDER BY seq"
         rows = await self.store.database.read(lambda c: c.exec_driver_sql(query).all())
         return [json.loads(row[0]) for row in rows]
@@ -283,7 +283,7 @@ async def test_words_of_anybody_in_a_thread_are_noted_as_the_newest(table: Table
 
 
 async def test_first_words_in_a_thread_are_noted_as_the_newest(table: Table) -> None:
-    """S345: whichever program answers them."""
+    """S345: any program may answer them."""
     await table.answer(said("77.5", thread_ts="77.0", channel_type="im"))
     await table.store.messages.observe("D1", "77.0", "77.0")
     assert await table.store.messages.count_after("D1", "77.0", "77.0") == 1
@@ -323,7 +323,7 @@ async def test_a_late_message_does_nothing_to_a_plan_that_has_moved_on(
 
 
 def changed(kind: str, /, before: Json | None = None, **after: Any) -> Json:
-    """The event that Slack sends of a message that a person changed, or deleted."""
+    """Return Slack's event for a message that a person changed or deleted."""
     earlier = said("9.0", **(before or {}))["event"]
     edited = {"message": earlier | {"edited": {"user": earlier["user"], "ts": "10.0"}} | after}
     where = {name: value for name, value in earlier.items() if name in {"channel", "channel_type"}}
@@ -492,7 +492,7 @@ async def test_what_comes_with_a_message_is_said_not_to_be_read(
 
 @pytest.mark.parametrize("place", [{}, {"thread_ts": None}], ids=["a plan", "first words"])
 async def test_of_a_long_message_it_is_said_that_its_end_is_not_read(table: Table, place: Json) -> None:
-    """S469: it was cut for the model without a word to the person."""
+    """S469: it was cut for the model without notice to the person."""
     table.door.reader = True
     for ts, length in (("9.0", 6_000), ("10.0", 6_001)):
         await table.answer(said(ts, channel_type="im", text="a" * length, **place))

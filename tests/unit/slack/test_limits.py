@@ -1,4 +1,4 @@
-"""Calls of Slack wait for their turn before Slack has to refuse them, and what somebody waits for goes first."""
+"""Calls of Slack wait for their turn before Slack has to refuse them; calls that a person waits for go first."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ async def test_a_call_that_is_given_up_takes_no_turn() -> None:
 
 
 def test_programs_that_use_the_same_app_divide_its_limits() -> None:
-    """S352: together they stay within what Slack allows, whichever of them calls; a new method is divided, too."""
+    """S352: together the programs stay within Slack's limit, for any caller; a new method is divided, too."""
     limits = SlackLimits()
     before = limits.of("chat.update")
     limits.divide(2)

@@ -29,7 +29,7 @@ def open_places() -> Places:
 
 @pytest.mark.parametrize("channel", ["T3/D1", "D1", "T22/D1"])
 async def test_a_command_about_a_place_in_another_workspace_is_refused(channel: str) -> None:
-    """S342, S394: wherever the command names it. The first workspace, whose ids are bare, is another one as well."""
+    """S342, S394: the command may name it anywhere. The first workspace, whose ids are bare, is another one as well."""
     opening: dict[str, Any] = {"text": "plan", "thread_ts": "1.0"}
     task = {"spec": TaskSpec(title="Report"), "origin": Origin(door="slack")}
     commands: list[InboxCommand] = [

@@ -277,7 +277,7 @@ def test_a_picture_is_an_image_with_its_words_once_it_has_a_file() -> None:
     ids=["plain", "quotes and lines", "emoji", "too long", "too long as JSON"],
 )
 def test_whatever_words_a_button_carries_slack_takes_it(said: str) -> None:
-    """S468: otherwise Slack refuses the whole message, and the person is not answered at all."""
+    """S468: Slack would refuse the whole message, and the person would get no answer."""
     for card in (unheard_card(said), unread_card(said)):
         blocks = render(card, session="s0123456789ab", v=f"message-{'0' * 32}/2:card/reply").blocks
         values = [element["value"] for block in blocks for element in block.get("elements", ()) if "value" in element]

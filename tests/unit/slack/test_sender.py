@@ -23,7 +23,7 @@ LANE = replace(SENDING, policy=FAST)
 
 
 def build_sender(store: Store, send: Callable[[], Awaitable[None]], name: str) -> Supervisor:
-    """A program that does nothing but send."""
+    """Return a program that only sends."""
     return Supervisor(store.jobs, [build_sending_handler(send)], owner=name, clock=SystemClock(), lanes=[LANE])
 
 
@@ -78,7 +78,7 @@ class Street:
 
 
 async def leased_until(store: Store) -> int:
-    """In microseconds."""
+    """Return the end of the lease in microseconds."""
     query = "SELECT leased_until FROM job"
     if store.database.engine.dialect.name != "sqlite":
         query = "SELECT extract(epoch FROM min(last_heartbeat)) * 1e6 FROM procrastinate_workers"

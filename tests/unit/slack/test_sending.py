@@ -39,7 +39,7 @@ Answers = Callable[[web.Request], web.Response]
 
 
 class Time:
-    """Passes only while somebody sleeps."""
+    """A clock that moves only in sleeps."""
 
     def __init__(self) -> None:
         self.now = 100.0
@@ -107,7 +107,7 @@ def test_a_split_never_breaks_an_entity() -> None:
 
 @pytest.fixture
 async def served() -> AsyncIterator[Callable[[Answers], Any]]:
-    """Starts a server of Slack's Web API that answers everything by one function, and a client for it."""
+    """Yield a function that starts a server of Slack's Web API, which answers by one function, and a client for it."""
     runners: list[web.AppRunner] = []
     sessions = []
 

@@ -114,7 +114,7 @@ async def collect(folder: Path) -> dict[str, Card]:
 
 
 async def rare(talk: Talker) -> AsyncIterator[tuple[str, Card]]:
-    """Cards about rules over the order of a day, the rules of a kind of work, refusals, and a model that fails."""
+    """Yield cards about rules over the order of a day, rules of a kind of work, refusals, and a model that fails."""
     anna, desk = talk.anna, talk.desk
     await anna.to_refine("Write report")
     yield "refused", await press(anna, "back", "undo_sync")

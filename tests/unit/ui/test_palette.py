@@ -61,7 +61,7 @@ def test_text_and_edges_can_be_read_with_any_eyes(kind: ET, eyes: str | None) ->
 
 
 def test_two_types_that_look_alike_to_somebody_have_different_marks() -> None:
-    """The test can fail: without marks, several pairs would be one color to somebody."""
+    """The test can fail: without marks, several pairs would be one color to some people."""
     alike = {
         pair
         for pair in combinations(ET, 2)

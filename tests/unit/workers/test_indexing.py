@@ -271,7 +271,7 @@ async def test_what_another_program_has_begun_to_build_is_not_emptied_again(cons
     report = memory.report
 
     async def look() -> MemoryReport:
-        """The second program hears what it saw only after the first is done."""
+        """Give the second program its report only after the first is done."""
         try:
             return await report()
         except RebuildNeeded:

@@ -116,7 +116,7 @@ async def test_the_setting_wins(started: Started) -> None:
 async def test_forgetting_the_owner_closes_the_calendar_and_nobody_inherits_it(
     started: Started, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """K14: also after a restart, until somebody sends a new code."""
+    """K14: this holds after a restart, until a person sends a new code."""
     program = started.program()
     await program.claim(ALEX, await code_of(program))
     with caplog.at_level(logging.WARNING):
@@ -130,7 +130,7 @@ async def test_forgetting_the_owner_closes_the_calendar_and_nobody_inherits_it(
 
 
 async def test_who_is_named_and_forgotten_is_not_the_owner_any_more(started: Started) -> None:
-    """K14: the setting counts again once it names somebody else; the same person may claim it. No id is kept."""
+    """K14: the setting counts again once it names another person; the same person may claim it. No id is kept."""
     named = started.program(REAL)
     await started.forget(REAL, named)
     assert (await named.owner()).closed

@@ -28,7 +28,7 @@ async def store(tmp_path: Path) -> AsyncIterator[Store]:
 
 
 async def rounds(store: Store, clock: HandClock, count: int = 1) -> int:
-    """So many rounds of the program that tidies up, then all jobs there are; how many there were."""
+    """Run that many rounds of tidying, then all jobs, and return their number."""
     tidying = TidyScheduler(store.constraints, store.sessions, store.jobs, clock, tz="Europe/Amsterdam")
     for _ in range(count):
         await tidying.run_once()

@@ -53,7 +53,7 @@ async def put(store: Store, *commands: InboxCommand) -> None:
 
 
 def build_workers(store: Store, handle: Handle, wake: Callable[[], None] = lambda: None) -> Supervisor:
-    """The lane of commands, and a sender that is only woken."""
+    """Return the lane of commands, and a sender that is only woken."""
     clock = SystemClock()
 
     async def send(_payload: object, _job: Job) -> None:

@@ -11,7 +11,10 @@ ACTIONS, STATES = ("x", "y", "other"), ("on", "p", "q")
 
 
 def steps(line: str) -> list[dict[str, list[str]]]:
-    """``x . y+on q?``: three steps; x done, nothing, y done while ``on`` holds, and q unknown; ``.`` for nothing."""
+    """Return the steps of a line.
+
+    ``x . y+on q?`` has three steps: x done, nothing, y done while ``on`` holds, and q unknown; ``.`` is nothing.
+    """
     trace = []
     for part in line.split():
         step: dict[str, list[str]] = {"do": [], "true": [], "unknown": []}

@@ -32,7 +32,7 @@ COARSE = {
 
 
 def checked(workflow: str, *steps: str, given: dict[str, bool] | None = None) -> tuple[CheckedRule, ...]:
-    """A plan of steps; ``a+b`` does two things in one."""
+    """Check a plan of steps; ``a+b`` does two things in one."""
     pilot = load_shipped(workflow)
     trace = plan_steps(list(pilot.predicates.values()), [step.split("+") for step in steps], given=given)
     return check(pilot.rules, trace, pilot.vocabulary, closed="close_task" in steps)

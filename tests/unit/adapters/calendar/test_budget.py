@@ -1,4 +1,4 @@
-"""Never over so many requests to Google a minute, and never a request more than a change needs."""
+"""The program stays within its limit of requests to Google a minute, and never sends more than a change needs."""
 
 from __future__ import annotations
 

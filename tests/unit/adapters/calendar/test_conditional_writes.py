@@ -1,4 +1,4 @@
-"""A server that takes ``ifMatch``: nothing is written over what somebody else did after we looked."""
+"""A server that takes ``ifMatch``: a write never overwrites a change made after our read."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ async def until(condition: Callable[[], bool]) -> None:
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def hasty(server: GoogleMcp) -> AsyncIterator[McpCalendar]:
-    """A calendar that waits a second for an answer."""
+    """Yield a calendar that waits a second for an answer."""
     async with aclosing(open_mcp_calendar(server.url, time_zone="Europe/Berlin", call_seconds=1.0)) as calendar:
         yield calendar
 

@@ -1,4 +1,4 @@
-"""One calendar is written to, several are read: nothing of another one can be taken for ours, or be missing."""
+"""One calendar is written to and several are read: events of another one are neither taken for ours nor missed."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ DAY_START, DAY_END = NINE - 9 * HOUR, NINE + 15 * HOUR
 
 
 def crowd(store: GoogleStore, size: int, apart: timedelta, length: timedelta = MINUTE) -> list[str]:
-    """So many events, and their ids in order."""
+    """Add that many events and return their ids in order."""
     return [
         store.user_create(start=NINE + n * apart, end=NINE + n * apart + length, event_id=f"meeting{n:05d}").id
         for n in range(size)

@@ -17,7 +17,7 @@ MINE = {"email": "owner@example.com", "self": True}
 
 
 def shown(**given: Any) -> dict[str, Any]:
-    """An event as ``create-event`` answered it; a field given as ``None`` is left out."""
+    """Return an event as ``create-event`` answered it; a field given as ``None`` is left out."""
     whole = {
         "id": "planfocus00001",
         "summary": "Plan work",

@@ -39,7 +39,7 @@ def secret() -> RSAKey:
 
 @pytest_asyncio.fixture
 async def account(google: GoogleEmulator, secret: RSAKey) -> AsyncIterator[ServiceAccount]:
-    """Authorized by the administrator of example.com."""
+    """Yield a service account that the administrator of example.com has authorized."""
     google.accounts.robots.append(Robot(ROBOT, secret, "example.com", SCOPES))
     async with served(google.app()) as base:
         content = {
@@ -73,7 +73,7 @@ async def test_a_service_account_plans_for_a_person_of_its_domain(
         assert (await try_account(client))[0] == "owner@example.com"
         calendar = GoogleCalendar(client, "primary", time_zone="Europe/Berlin", key="google/owner")
         await put(calendar)
-        google.accounts.expire_access()  # and gets another token without anybody's help
+        google.accounts.expire_access()  # and gets another token by itself
         assert len(await calendar.window(NINE, NINE + HOUR)) == 1
     assert google.accounts.renewals == 2
 

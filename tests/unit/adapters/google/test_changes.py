@@ -121,7 +121,7 @@ async def test_a_series_that_is_deleted_is_gone_from_a_watched_day(
     master = store.user_create("Stand-up", start=NINE - 480 * HOUR, end=NINE - 479 * HOUR, event_id="standup00001")
     store.user_delete(master.id)
     for event in list(store.shown()):
-        store.events.pop(event)  # with the series go its occurrences, and nothing is told of them
+        store.events.pop(event)  # with the series go its occurrences, without notices
     assert await day(reads) == ()
 
 
@@ -151,7 +151,7 @@ class Pushed:
     answers: list[int] = field(default_factory=list)
 
     def listen(self, user_id: str = "U1", address: str = "") -> GoogleCalendar:
-        """The background reads of a program that just started."""
+        """Return the background reads of a program that just started."""
         api = GoogleChannels(self.calendar.client, address or self.address)
         signals = PushSignals(api, self.store.channels, user_id, self.clock)
         told = GoogleCalendar(

@@ -31,7 +31,7 @@ REFINE = session(TimeboxingStage.REFINE)
 
 @asynccontextmanager
 async def indexed(folder: Path, embedder: Embedder) -> AsyncIterator[Mem0Memory]:
-    """The rules of the labelled set in a real index."""
+    """Yield a real index with the rules of the labeled set."""
     memory = Mem0Memory(Embedded(folder / "qdrant"), embedder, home=folder)
     for person in PEOPLE:
         await memory.put(*person.versions)
@@ -40,15 +40,16 @@ async def indexed(folder: Path, embedder: Embedder) -> AsyncIterator[Mem0Memory]
 
 
 def show_to_model(person: Person, near: Sequence[str]) -> list[str]:
-    """The rules in the prompt for a message, in their order."""
+    """Return the rules in the prompt for a message, in their order."""
     now = replace(REFINE, user_id=person.user_id)
     known = recall(now, person.versions, MORNING, near)
     return [item.uid for item in constraints_for_message(now.with_rules(recalled=known)).applicable]
 
 
 async def measure_prompts(memory: Mem0Memory, *firsts: int) -> list[Mapping[str, Recall]]:
-    """Of what a message is about, the share that its prompt shows among the ``firsts``; each prompt shows all musts, before
-    anything else.
+    """Return the share of a message's relevant rules that its prompt shows among the ``firsts``.
+
+    Each prompt shows all musts, before anything else.
     """
     prompts: dict[tuple[str, str], list[str]] = {}
 

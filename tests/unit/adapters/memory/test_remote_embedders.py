@@ -1,4 +1,4 @@
-"""Embedders that are somewhere else: a server with OpenAI's embeddings, and a package that is not there."""
+"""Embedders outside of the program: a server with OpenAI's embeddings, and a package that is not installed."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ class Microsoft:
         return {name: values[0] for name, values in query.items()}
 
     async def connect(self) -> TokenSource:
-        """Ann consents, and her tokens are kept."""
+        """Let Ann consent, and keep her tokens."""
         app = OAuthApp(self.directory.build_provider(), CLIENT, self.clock)
         consent = app.begin()
         back = await self.visit(f"{consent.url}&login_hint={quote(ANN)}")
@@ -96,7 +96,7 @@ async def test_a_person_consents_and_her_calendar_is_written(microsoft: Microsof
 
 
 async def test_only_calendars_are_asked_for(microsoft: Microsoft) -> None:
-    """S311: no mail, no contacts, and nothing of other people."""
+    """S311: no mail, no contacts, and no data of other people."""
     url = OAuthApp(microsoft.directory.build_provider(), CLIENT, microsoft.clock).begin().url
     asked = parse_qs(urlsplit(url).query)
     assert asked["scope"] == ["offline_access Calendars.ReadWrite"]

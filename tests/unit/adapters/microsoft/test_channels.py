@@ -46,7 +46,7 @@ class Pushed:
     opened: AsyncExitStack
 
     def listen(self, address: str = "") -> MicrosoftCalendar:
-        """The background reads of a program that just started."""
+        """Return the background reads of a program that just started."""
         client = GraphClient(Signed(self.microsoft), address=f"{self.graph}/v1.0")
         self.opened.push_async_callback(client.aclose)
         signals = PushSignals(MicrosoftChannels(client, address or self.address), self.store.channels, "U1", self.clock)
@@ -56,7 +56,7 @@ class Pushed:
         return calendar.in_background()
 
     async def read(self, reads: MicrosoftCalendar) -> tuple[list[str], int]:
-        """The titles of the day, and how many requests that took."""
+        """Return the titles of the day, and the number of requests for them."""
         before = len(self.microsoft.requests)
         titles = [event.summary for event in await reads.window(MORNING, NIGHT)]
         return titles, len(self.microsoft.requests) - before
@@ -73,7 +73,7 @@ async def pushed(tmp_path: Path) -> AsyncIterator[Pushed]:
 
 
 async def meet(pushed: Pushed) -> None:
-    """The person makes an event in Outlook, and Microsoft tells of it."""
+    """Create an event in Outlook as the person, and let Microsoft send its notice."""
     pushed.microsoft.mailbox.user_create("Dentist", NINE, NINE + HOUR)
     await pushed.microsoft.subscriptions.deliver(pushed.microsoft.mailboxes)
 

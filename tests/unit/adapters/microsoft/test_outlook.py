@@ -32,7 +32,7 @@ def calendar(emulator: MicrosoftEmulator) -> MicrosoftCalendar:
 
 
 async def show(calendar: MicrosoftCalendar, mailbox: Mailbox, **values: Any) -> EventImage:
-    """An event of the person's own, as the port shows it."""
+    """Return an event of the person's own, as the port shows it."""
     mailbox.user_create("Dentist", NINE, NINE + HOUR, event_id=FOREIGN, **values)
     return await read(calendar, FOREIGN)
 
@@ -163,7 +163,7 @@ async def test_reminders_can_be_off(calendar: MicrosoftCalendar) -> None:
 
 
 async def test_an_all_day_event_is_on_the_persons_day(mailbox: Mailbox, emulator: MicrosoftEmulator) -> None:
-    """In a zone far from UTC its first hour is on another day there."""
+    """In a zone with a large offset from UTC, its first hour is on another day there."""
     calendar = open_over(emulator, time_zone="Pacific/Auckland")
     mailbox.user_create("Holiday", DAY, DAY + timedelta(days=1), event_id=FOREIGN)
     midnight = datetime.fromisoformat("2026-03-02T00:00:00+13:00")
@@ -333,6 +333,6 @@ async def test_a_change_during_the_read_is_seen_the_next_time(
             mailbox.user_create("Dentist", NINE, NINE + HOUR, event_id=FOREIGN)
         return answered
 
-    emulator.calendars.answer = change_after_the_view  # type: ignore[assignment,method-assign]  # somebody is quicker
+    emulator.calendars.answer = change_after_the_view  # type: ignore[assignment,method-assign]  # another client is quicker
     assert await watching.window(NINE, NINE + HOUR) == ()
     assert [event.id for event in await watching.window(NINE, NINE + HOUR)] == [FOREIGN]

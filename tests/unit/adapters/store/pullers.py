@@ -54,7 +54,7 @@ async def pull(where: str, log: str, me: str, seed: int) -> None:
             else:
                 await asyncio.sleep(LOOK)
         except StoreUnavailable:
-            await asyncio.sleep(LOOK)  # so many want to write to the file that it took us too long
+            await asyncio.sleep(LOOK)  # too many processes write to the file, so this took too long
 
 
 async def work(log: str, store: Store, task: QueuedTask, me: str, dice: Random) -> None:
@@ -69,7 +69,7 @@ async def work(log: str, store: Store, task: QueuedTask, me: str, dice: Random) 
 
 
 def forked(where: str, log: str, me: str, seed: int) -> int:
-    """Another process that pulls."""
+    """Start another process that pulls, and return its id."""
     pid = os.fork()
     if pid:
         return pid

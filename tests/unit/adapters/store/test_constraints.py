@@ -38,7 +38,7 @@ async def changed(store: Store, what: str, seq: int) -> None:
 
 
 async def again(store: Store) -> Store:
-    """The same database, opened by a program that has read nothing yet."""
+    """Reopen the database in a program that has read nothing yet."""
     url = store.database.engine.url
     await store.aclose()
     return open_store(url.render_as_string(hide_password=False))

@@ -144,7 +144,7 @@ async def test_a_locked_database_is_said_to_be_locked(store: Store, path: Path) 
 
 
 def damage(path: Path) -> None:
-    """Spoil the pages of the jobs, and nothing that opening reads."""
+    """Damage the pages of the jobs, and none that opening reads."""
     with sqlite3.connect(path) as connection:
         roots = connection.execute("SELECT rootpage FROM sqlite_master WHERE tbl_name = 'job'").fetchall()
     connection.close()
@@ -215,7 +215,7 @@ async def test_a_damaged_value_is_named(store: Store) -> None:
 async def test_a_program_shows_again_that_it_is_alive_once_the_database_is_back(
     postgres_server: PostgresServer, postgres: str, how: Shutdown
 ) -> None:
-    """S402: however long the database was away. Otherwise another program could take over what this one still does."""
+    """S402: this holds for an outage of any length, since another program could take over the same work."""
     alive, other = open_database(postgres), open_database(postgres)
     assert await other.write_now(lambda connection: has_ended(connection, "program-a"))
     await alive.hold_name("program-a")

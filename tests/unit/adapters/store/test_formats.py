@@ -125,7 +125,7 @@ def rows() -> Mapping[str, Mapping[str, Any]]:
 
 @pytest.fixture
 def earlier(tmp_path: Path) -> Path:
-    """A database of the seventh migration, in which a transaction is under way."""
+    """Return a database of the seventh migration, with an open transaction."""
     path = tmp_path / "state.db"
     engine = make_engine(parse_database_url(path))
     with engine.begin() as connection:
@@ -179,7 +179,7 @@ async def test_a_session_of_an_earlier_format_is_read_and_saved(earlier: Path) -
 
 @pytest.mark.parametrize(("kind", "stored"), [(SyncOp, CREATE), (SyncPlan, PLAN), (EventImage, IMAGE)])
 def test_only_fields_of_earlier_versions_are_dropped(kind: type[Value], stored: Mapping[str, Any]) -> None:
-    """A field that no version had is a mistake, and not lost without a word."""
+    """A field that no version had is an error, and is not dropped silently."""
     kind.model_validate(stored)
     with pytest.raises(ValidationError, match="lable"):
         kind.model_validate({**stored, "lable": "x"})

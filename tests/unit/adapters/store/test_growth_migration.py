@@ -36,7 +36,7 @@ def where(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 
 
 def build_sessions() -> dict[str, Session]:
-    """One session in each state that a round asks for."""
+    """Return one session in each state that a round asks for."""
     written = session("written").with_sync(written=WriteCounts(created=1))
     returned = session("returned").with_sync(written=WriteCounts()).with_open_work(returned=ReturnedWork())
     return {

@@ -51,7 +51,7 @@ def refusal(where: str | Path) -> str:
 
 
 def migrated_file(folder: Path, revision: str = "head") -> Path:
-    """A database file whose tables were made by migrations alone."""
+    """Return a database file whose tables were made by migrations alone."""
     path = folder / "state.db"
     engine = make_engine(parse_database_url(path))
     with engine.begin() as connection:
@@ -73,7 +73,7 @@ def test_migrations_make_the_tables_that_the_code_declares(tmp_path: Path) -> No
 
 
 def test_the_store_declares_every_table() -> None:
-    """In a process that has loaded nothing else; otherwise a new file might lack a table."""
+    """The process loads nothing else, since a new file might lack a table then."""
     source = "from fateforger.adapters.store.store import metadata; print(*sorted(metadata.tables))"
     done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
     folder = Path(str(files("fateforger.adapters.store")))

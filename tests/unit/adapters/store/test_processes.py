@@ -78,7 +78,7 @@ def in_order(count: int) -> list[tuple[str, int]]:
 
 
 async def found(store: Store) -> list[tuple[str, int]]:
-    """The steps whose whole effect is in the database."""
+    """Return the steps whose whole effect is in the database."""
     steps = []
     heads = {head.key for head in (await store.journal.ledger(CALENDAR, DAY)).heads}
     session = await store.sessions.load("s1")
@@ -138,7 +138,7 @@ def assert_in_order(lines: list[list[str]]) -> None:
 
 
 async def first_stuck(processes: list[Running]) -> Running:
-    """The process that says that it is stuck with the fatal job."""
+    """Return the process that reports to be stuck with the fatal job."""
     said = {asyncio.ensure_future(asyncio.to_thread(readline, process)): process for process in processes}
     done, _ = await asyncio.wait(said, timeout=60, return_when=asyncio.FIRST_COMPLETED)
     spoke = [said[future] for future in done if future.result() == "stuck j13\n"]

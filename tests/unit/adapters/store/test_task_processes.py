@@ -48,7 +48,7 @@ async def test_each_task_runs_to_done_exactly_once(request: pytest.FixtureReques
 
 
 def after(n: int) -> tuple[str, ...]:
-    """Every seventh task waits for the one before it."""
+    """Let every seventh task wait for the one before it."""
     return (f"k{n - 1}",) if n % 7 == 0 and n else ()
 
 
@@ -65,7 +65,7 @@ Runs = dict[str, list[tuple[int, str]]]
 
 
 def ran(lines: list[list[str]]) -> tuple[Runs, Runs]:
-    """By task, the claims that began and those that were settled: their fences, and who had them."""
+    """Return, by task, the claims that began and those that were settled: their fences and their owners."""
     begun: Runs = defaultdict(list)
     ended: Runs = defaultdict(list)
     for word, *rest in lines:
@@ -76,8 +76,10 @@ def ran(lines: list[list[str]]) -> tuple[Runs, Runs]:
 
 
 def was_run_to_done_once(task: QueuedTask, begun: list[tuple[int, str]], ended: list[tuple[int, str]]) -> None:
-    """It was settled by one claim, the last of all; no fence was given twice. A claim or an end is not in the log when
-    its process was killed before it could say so."""
+    """Check that it was settled by one claim, the last of all, and that no fence was given twice.
+
+    A claim or an end is not in the log when its process was killed before it could write it.
+    """
     fences = [fence for fence, _ in begun]
     assert len(set(fences)) == len(fences)
     assert max(fences) == task.fence == task.attempts

@@ -31,7 +31,7 @@ class Desk:
     # --- acting ---
 
     async def adds(self, title: str = "Buy milk", **spec: Any) -> QueuedTask:
-        """A task more in the queue."""
+        """Add a task to the queue."""
         given = TaskSpec.model_validate({"title": title, **spec})
         known = {task.id for task in await self.tasks()}
         await self.send(EnqueueTask(**self.about(), spec=given, origin=Origin(door="slack")))
@@ -50,7 +50,7 @@ class Desk:
         return await self.send(self.pressed(found[0]))
 
     def pressed(self, button: Button) -> QueueCommand:
-        """The command of a button, from its card."""
+        """Return the command of a button, from its card."""
         about = self.about()
         click = Click(
             command_id=about["command_id"], user_id=self.user, at=about["at"], session_id="", action=button.action,
@@ -102,7 +102,7 @@ class Desk:
             await jobs.finish(job)
 
     async def looks(self) -> None:
-        """A look at what waits."""
+        """Run the watcher of waiting tasks once."""
         await self.house.check_waiting_tasks()
         await self.read()
 
@@ -150,7 +150,7 @@ class Desk:
         }
 
     async def planner(self) -> Person:
-        """The person in the session that was begun last, with every card read."""
+        """Return the person in the latest session, with every card read."""
         (session, *_) = await self.house.store.sessions.of_user(self.user)
         person = Person(self.house, self.user, session_id=session.id)
         await self.house.store.sessions.attach_thread(session.id, session.channel, "1.0")
@@ -159,7 +159,7 @@ class Desk:
 
 
 def buttons(card: Card) -> list[tuple[str, Button]]:
-    """The buttons of a card, each with the text of its row."""
+    """Return the buttons of a card, each with the text of its row."""
     found: list[tuple[str, Button]] = []
     for part in card.parts:
         if isinstance(part, Controls):

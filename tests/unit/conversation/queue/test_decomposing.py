@@ -39,7 +39,7 @@ STEPS = [
 
 @pytest.fixture
 async def desk(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Desk]:
-    """With a model that says the line that the test gives."""
+    """Yield a desk with a model that says the line that the test gives."""
     line: Line = request.param
     house = await open_house_at(tmp_path, model=ScriptedModel(line, line))
     yield Desk(house)
@@ -143,7 +143,7 @@ async def test_a_goal_that_is_pulled_again_is_broken_up_once(desk: Desk) -> None
 
 @pytest.mark.parametrize("desk", [PARTS], indirect=True)
 async def test_who_insists_gets_the_parts_as_words(desk: Desk) -> None:
-    """S165: without a task, so nothing of it is kept."""
+    """S165: there is no task, so none of it is stored."""
     task = await goal(desk)
     await desk.send(DoTaskNow(**desk.about(), task_id=task.id, insists=True))
     assert "[TBD] Literature review scope" in desk.words.replace("\\", "")

@@ -37,7 +37,7 @@ class Page:
         self._clicks = 0
 
     async def look(self) -> str:
-        """The words of the queue, which comes before what is kept about her."""
+        """Return the text about the queue, which comes before the data kept about her."""
         await self.house.store.homes.open(ANNA)
         home = await self.house.coordinator.home(ANNA)
         self.card = home.model_copy(update={"parts": home.parts[: -len(build_own_data()) - LANGUAGE - RITUALS - RULES]})
@@ -50,7 +50,7 @@ class Page:
         return [choice.label for text, menu in self.rows() if row in text for choice in menu.choices]
 
     def chosen(self, label: str, row: str) -> QueueCommand:
-        """The command of a choice in the menu of a row."""
+        """Return the command of a choice in the menu of a row."""
         ((action, target),) = [
             (choice.value, menu.target)
             for text, menu in self.rows()

@@ -24,7 +24,7 @@ async def talk(tmp_path: Path) -> AsyncIterator[Talker]:
 
 
 async def begin(anna: Desk) -> str:
-    """The words of the first card of ``/task-refine``."""
+    """Send ``/task-refine`` and return the text of its first card."""
     return words_of(await anna.send(RefineTasks(**anna.about())))
 
 

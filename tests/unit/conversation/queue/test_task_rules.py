@@ -126,7 +126,7 @@ async def test_a_wrong_note_is_taken_back(anna: Desk) -> None:
 
 @pytest.fixture
 async def looking(tmp_path: Path) -> AsyncIterator[House]:
-    """A program that may run tests, and has a workflow of the person's own."""
+    """Yield a program that may run tests, and has a workflow of the person's own."""
     house = await open_house_at(tmp_path)
     house.facts = TableFacts(files=True, test=True, tests=True)
     house.workflows = read_own({"ship": SHIP})
@@ -174,7 +174,7 @@ async def test_a_workflow_of_ones_own_rules_a_task(looking: House) -> None:
 
 
 async def test_a_step_that_leaves_an_earlier_one_unanswered_is_refused(looking: House) -> None:
-    """S131, S162, S291: noted, it could never be mended, and the task never be done."""
+    """S131, S162, S291: a recorded violation could never be repaired, and the task never be finished."""
     looking.workflows = read_own({"loop": LOOP})
     looking.restart()
     anna = Desk(looking)

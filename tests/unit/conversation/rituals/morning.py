@@ -21,7 +21,7 @@ class Early(Desk):
         return await self.send(ChangeRituals(**self.about(), change=RitualChange(**change)))
 
     def pressed_label(self, label: str) -> QueueCommand:
-        """The command of a button of the newest card; ``9.0`` is the message."""
+        """Return the command of a button of the newest card; ``9.0`` is the message."""
         (button,) = (button for _, button in buttons(self.card) if button.label == label)
         return replace(self.pressed(button), thread_ts="9.0")
 
@@ -38,7 +38,7 @@ class Early(Desk):
 
 
 async def commit_monday(house: Any, anna: Desk) -> Person:
-    """Monday is on the calendar, with a task of the queue and one of its own."""
+    """Commit Monday with a task of the queue and one of its own."""
     await anna.adds("Ask Ann", work={"kind": "do", "minutes": 30})
     person = Person(house)
     await person.to_tasks()

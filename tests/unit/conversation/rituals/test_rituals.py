@@ -151,7 +151,7 @@ async def test_a_button_on_each_message_stops_them(anna: Early) -> None:
 
 @pytest.fixture
 async def closing(anna: Early, house: House) -> Early:
-    """Monday is on the calendar; in the evening its two tasks are asked about."""
+    """Commit Monday; in the evening the bot asks about its two tasks."""
     await anna.chooses(at_end=True)
     await commit_monday(house, anna)
     assert await anna.until("17:59") == []
