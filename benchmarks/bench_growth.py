@@ -34,7 +34,7 @@ from tests.fakes.google_calendar import GoogleCalendarFake
 from tests.fakes.one_calendar import OneCalendar
 from tests.fakes.scripted_model import ScriptedModel
 from tests.postgres import programs, running_server
-from tests.unit.conversation.person import HandClock, House, open_house_at
+from tests.unit.conversation.person import Harness, ManualClock, open_harness_at
 
 from benchmarks.bench_turn import Day, answers
 from fateforger.adapters.store.store import metadata, open_store
@@ -104,30 +104,30 @@ _SQLITE_NUMBERS = (
 _NUMBERS = "SELECT generate_series({first}, {last}) AS n"
 
 
-async def write_sql(house: House, statement: str) -> None:
-    await house.store.database.write(lambda connection: connection.execute(text(statement)))
+async def write_sql(harness: Harness, statement: str) -> None:
+    await harness.store.database.write(lambda connection: connection.execute(text(statement)))
 
 
-def number_rows(house: House, first: int, last: int) -> str:
+def number_rows(harness: Harness, first: int, last: int) -> str:
     """Return the query for the numbers from ``first`` to ``last``, named ``n``."""
-    is_sqlite = house.store.database.engine.dialect.name == "sqlite"
+    is_sqlite = harness.store.database.engine.dialect.name == "sqlite"
     return (_SQLITE_NUMBERS if is_sqlite else _NUMBERS).format(first=first, last=last)
 
 
-async def make_samples(house: House) -> None:
+async def make_samples(harness: Harness) -> None:
     """Store one session of each of the last days."""
-    now = house.clock.now()
+    now = harness.clock.now()
     for age in range(DAYS):
         day = now.date() - timedelta(days=age)
         sample = example(f"sample{age}", user_id="USAMPLE", date=day, stage=TimeboxingStage.REVIEW_COMMIT)
         kept = sample.after_command("c", now - timedelta(days=40)).with_sync(written=WriteCounts(created=3))
         kept = kept.with_day(snapshot=build_quiet_day(day, sample.tz))
-        await house.store.sessions.save(kept, expected=0)
+        await harness.store.sessions.save(kept, expected=0)
 
 
-async def fill(house: House, count: int, *, active: int = 0) -> None:
+async def fill(harness: Harness, count: int, *, active: int = 0) -> None:
     """Store sessions of many people by SQL: copies of the samples. The first ``active`` are in use."""
-    instant, day, share = int(house.clock.now().timestamp() * 1e6), 86_400_000_000, count // DAYS
+    instant, day, share = int(harness.clock.now().timestamp() * 1e6), 86_400_000_000, count // DAYS
     for age in range(DAYS):
         begin = FIRST + age * share
         in_use = f"n < {FIRST + active}"
@@ -137,12 +137,12 @@ async def fill(house: House, count: int, *, active: int = 0) -> None:
             touched=f"CASE WHEN {in_use} THEN {instant} - n * 1000 ELSE {instant} - {day} * {age + 1} - n END",
             status=f"CASE WHEN {in_use} OR n % 5 = 0 THEN 'active' ELSE 'cancelled' END",
             written=f"CASE WHEN {in_use} THEN 'yes' ELSE 'returned' END",
-            numbers=number_rows(house, begin, begin + share - 1),
+            numbers=number_rows(harness, begin, begin + share - 1),
         )
-        await write_sql(house, statement)
+        await write_sql(harness, statement)
 
 
-async def fill_people(house: House) -> None:
+async def fill_people(harness: Harness) -> None:
     """Give each person a rule, messages at chosen times and an App Home: copies of the first person's."""
     settings = RitualSettings(
         user_id="U0",
@@ -150,18 +150,18 @@ async def fill_people(house: House) -> None:
         at_end=True,
         channel="D0",
         tz="Europe/Amsterdam",
-        since=house.clock.now(),
+        since=harness.clock.now(),
     )
-    await house.store.constraints.write([version_of("rule0", user="U0")], cause="rule 0")
-    await house.store.rituals.change("U0", lambda _before: settings)
-    await house.store.homes.open("U0")
-    numbers = number_rows(house, 1, PEOPLE - 1)
+    await harness.store.constraints.write([version_of("rule0", user="U0")], cause="rule 0")
+    await harness.store.rituals.change("U0", lambda _before: settings)
+    await harness.store.homes.open("U0")
+    numbers = number_rows(harness, 1, PEOPLE - 1)
     for name in ("constraint_version", "ritual", "home"):
         columns = [column for column in metadata.tables[name].c if column.name != "seq"]
         values = [_COPIED.get(column.name, column.name) for column in columns]
         into = f"INSERT INTO {name} ({', '.join(column.name for column in columns)})"
         await write_sql(
-            house, f"{into} SELECT {', '.join(values)} FROM {name}, ({numbers}) AS numbers WHERE user_id = 'U0'"
+            harness, f"{into} SELECT {', '.join(values)} FROM {name}, ({numbers}) AS numbers WHERE user_id = 'U0'"
         )
 
 
@@ -175,21 +175,21 @@ _COPIED = {
 """Columns in which a person's rows differ from those of the first person."""
 
 
-def build_rounds(house: House) -> dict[str, Callable[[], Awaitable[object]]]:
-    store, clock = house.store, house.clock
-    calendars = OneCalendar(house.submitter, QuietCalendar())
+def build_rounds(harness: Harness) -> dict[str, Callable[[], Awaitable[object]]]:
+    store, clock = harness.store, harness.clock
+    calendars = OneCalendar(harness.submitter, QuietCalendar())
     watcher = Watcher(sessions=store.sessions, jobs=store.jobs, calendars=calendars, clock=clock)
     return {
         "watching": watcher.run_once,
         "closing": SessionCloser(store.sessions, store.jobs, clock).run_once,
-        "missed days": house.return_leftovers,
-        "waiting tasks": house.check_waiting_tasks,
-        "rituals": house.rituals.send_due,
+        "missed days": harness.return_leftovers,
+        "waiting tasks": harness.check_waiting_tasks,
+        "rituals": harness.rituals.send_due,
         "tidying": TidyScheduler(store.constraints, store.sessions, store.jobs, clock, tz="Etc/UTC").run_once,
         "pruning": lambda: store.retention.prune(now=clock.now()),
         "homes, looking": lambda: store.homes.claim_due(NEVER, until=NEVER),
         "outbox": lambda: store.outbox.pending(now=clock.now()),
-        "resuming": house.coordinator.resume,
+        "resuming": harness.coordinator.resume,
     }
 
 
@@ -202,18 +202,18 @@ async def iter_costs(work: Callable[[], Awaitable[object]]) -> AsyncIterator[flo
         yield (time.process_time() - began) * 1000
 
 
-async def measure_rounds(house: House) -> dict[str, RoundCosts]:
+async def measure_rounds(harness: Harness) -> dict[str, RoundCosts]:
     """Measure the rounds until they have caught up, and three more."""
     return {
         name: RoundCosts([ms async for ms in iter_costs(work)], [ms for _ in range(3) async for ms in iter_costs(work)])
-        for name, work in build_rounds(house).items()
+        for name, work in build_rounds(harness).items()
     }
 
 
-async def measure_live(house: House) -> float:
+async def measure_live(harness: Harness) -> float:
     """Return the median milliseconds of 20 answers of ``/livez``."""
     server = WebServer("127.0.0.1", 0, any_host=True)
-    await server.start(Starlette(routes=[Route("/livez", Operations(house.store, house.clock)._live)]))  # noqa: SLF001  the route alone
+    await server.start(Starlette(routes=[Route("/livez", Operations(harness.store, harness.clock)._live)]))  # noqa: SLF001  the route alone
     took = []
     try:
         async with httpx.AsyncClient(trust_env=False) as client:
@@ -226,9 +226,9 @@ async def measure_live(house: House) -> float:
     return statistics.median(took)
 
 
-async def compare_turns(full: House, empty: House) -> tuple[float, float]:
+async def compare_turns(full: Harness, empty: Harness) -> tuple[float, float]:
     """Return the median milliseconds of a click in the full database and in the empty one, turn by turn."""
-    days = [Day(house, ScriptedModel(by=answers)) for house in (full, empty)]
+    days = [Day(harness, ScriptedModel(by=answers)) for harness in (full, empty)]
     for day in days:
         await day.to_tasks()
     took: tuple[list[float], list[float]] = ([], [])
@@ -244,18 +244,18 @@ async def compare_in(folder: Path, name: str, where: tuple[str, str] | None = No
     houses = []
     for n, part in enumerate(("full", "empty")):
         (folder / part).mkdir()
-        house = await open_house_at(folder / part)
+        harness = await open_harness_at(folder / part)
         if where is not None:
-            await house.close()
-            house = House(open_store(where[n]), GoogleCalendarFake(), HandClock())
-        houses.append(house)
+            await harness.close()
+            harness = Harness(open_store(where[n]), GoogleCalendarFake(), ManualClock())
+        houses.append(harness)
     await make_samples(houses[0])
     await fill(houses[0], MILLION)
     if where is not None:
         await write_sql(houses[0], "ANALYZE")  # as PostgreSQL does by itself within a minute
     full, empty = await compare_turns(*houses)
-    for house in houses:
-        await house.close()
+    for harness in houses:
+        await harness.close()
     ratio = full / empty
     print(f"{name}: a click with {MILLION:,} sessions {full:.1f} ms, with none {empty:.1f} ms, ratio {ratio:.2f}")
     return {"full_ms": full, "empty_ms": empty, "ratio": ratio}
@@ -263,15 +263,15 @@ async def compare_in(folder: Path, name: str, where: tuple[str, str] | None = No
 
 async def run() -> bool:
     with tempfile.TemporaryDirectory() as folder:
-        house = await open_house_at(Path(folder))
-        await make_samples(house)
-        await fill(house, PEOPLE * DAYS, active=ACTIVE)
-        await fill_people(house)
+        harness = await open_harness_at(Path(folder))
+        await make_samples(harness)
+        await fill(harness, PEOPLE * DAYS, active=ACTIVE)
+        await fill_people(harness)
         warm_up()
         exempt_loaded_objects()
-        live = await measure_live(house)
-        rounds = await measure_rounds(house)
-        await house.close()
+        live = await measure_live(harness)
+        rounds = await measure_rounds(harness)
+        await harness.close()
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"{PEOPLE * DAYS:,} sessions of {PEOPLE:,} people, {ACTIVE:,} in use; processor time of rounds in ms")
     for name, costs in rounds.items():

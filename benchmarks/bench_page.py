@@ -36,7 +36,7 @@ Times = dict[str, list[float]]
 
 @dataclass
 class Page:
-    """A page that only measures: the HTTP doors and the live socket."""
+    """A page that only measures: the HTTP API and the live socket."""
 
     base: str
     user: str

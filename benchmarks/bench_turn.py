@@ -27,7 +27,7 @@ from autogen_agentchat.teams import DiGraphBuilder, GraphFlow
 from autogen_core import CancellationToken
 from pydantic import BaseModel
 from tests.fakes.scripted_model import Line, ScriptedModel
-from tests.unit.conversation.person import House, Person, open_house_at
+from tests.unit.conversation.person import Harness, Person, open_harness_at
 
 from fateforger.conversation.graph import DECISION, PRESENTER, TRANSITION, TURN_INIT, group_moves_by_goal, stage_node
 from fateforger.ports.model import Prompt
@@ -140,7 +140,7 @@ class Measured(Person):
     async def send(self, command: Command) -> None:
         self.deeds += 1
         began = time.perf_counter()
-        await self.door.handle(command)
+        await self.coordinator.handle(command)
         self.took = (time.perf_counter() - began) * 1000
         await self.read()
 
@@ -148,12 +148,12 @@ class Measured(Person):
 class Day:
     """A person who uses a program and can repeat the same actions."""
 
-    def __init__(self, house: House, model: ScriptedModel) -> None:
+    def __init__(self, harness: Harness, model: ScriptedModel) -> None:
         self.model = model
         self.last: dict[str, Any] = DRAFT["blocks"][-1]
-        house.model = model
-        house.restart()
-        self.person = Measured(house)
+        harness.model = model
+        harness.restart()
+        self.person = Measured(harness)
 
     async def to_tasks(self) -> None:
         await self.person.to_tasks()
@@ -207,15 +207,15 @@ async def measure(ours: Timed, peer: Timed) -> tuple[list[float], list[float]]:
 async def run() -> None:
     stages = TimeboxingStage
     with tempfile.TemporaryDirectory() as folder:
-        house = await open_house_at(Path(folder))
-        day = Day(house, ScriptedModel(by=answers))
+        harness = await open_harness_at(Path(folder))
+        day = Day(harness, ScriptedModel(by=answers))
         await day.to_tasks()
         measured = {
             "a message, two questions": (60, await measure(day.says, bare_run(stages.CAPTURE_INPUTS))),
             "a click": (60, await measure(day.click, bare_run(stages.CAPTURE_INPUTS, stages.COLLECT_CONSTRAINTS))),
             "a draft made ahead": (300, await measure(day.skeleton, bare_run(stages.CAPTURE_INPUTS, stages.SKELETON))),
         }
-        await house.close()
+        await harness.close()
     print(f"{'':28}{'target p95':>12}{'p50':>9}{'p95':>9}   bare graph p50{'p95':>9}   ratio p50{'p95':>6}")
     result: dict[str, Any] = {}
     for name, (target, (times, peer_times)) in measured.items():

@@ -145,7 +145,7 @@ def test_no_constant_is_translated_when_its_module_is_imported() -> None:
     assert wrong == []
 
 
-def letters(node: ast.expr) -> bool:
+def deliveries(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str) and bool(re.search("[A-Za-z]{2}", node.value))
 
 
@@ -163,6 +163,6 @@ def test_no_sentence_is_put_together_from_messages(package: str) -> None:
                 parts = [node.left, node.right]
             if isinstance(node, ast.JoinedStr):
                 parts = [each.value if isinstance(each, ast.FormattedValue) else each for each in node.values]
-            if any(map(is_message, parts)) and any(map(letters, parts)):
+            if any(map(is_message, parts)) and any(map(deliveries, parts)):
                 wrong.append(f"{path.relative_to(SOURCE)}: {ast.unparse(node)}")
     assert wrong == []

@@ -247,7 +247,7 @@ def test_values_are_copied_by_one_typed_helper() -> None:
 
 
 def test_the_version_that_is_shown_is_that_of_the_file() -> None:
-    """S191: there is one file with the version, which packages are built with and every door shows."""
+    """S191: there is one file with the version, which packages are built with and every command shows."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     assert project["project"]["dynamic"] == ["version"]
     file = (ROOT / project["tool"]["hatch"]["version"]["path"]).read_text()

@@ -11,7 +11,7 @@ from tests.contracts import session_examples as sessions
 from tests.emulators.slack.teams import SlackTeams
 from tests.factories.people import Somebody, tell
 from tests.fakes.serving import served
-from tests.unit.conversation.person import MORNING, HandClock
+from tests.unit.conversation.person import MORNING, ManualClock
 
 from fateforger.adapters.store.connections import SqlConnections, Vault, new_key
 from fateforger.adapters.store.homes import WORKSPACE
@@ -152,7 +152,7 @@ async def test_a_job_that_was_put_aside_is_tried_once_the_app_is_back(stores: tu
 
 async def test_any_program_learns_from_the_database_that_an_app_was_removed(stores: tuple[Store, Store]) -> None:
     """S393: soon, and without a refusal by Slack; the token of the settings is not used any more."""
-    slack, clock = SlackTeams("xapp-1"), HandClock()
+    slack, clock = SlackTeams("xapp-1"), ManualClock()
     slack.tokens["xoxb-one"] = "T1"
     async with served(slack.app()) as url:
         session = new_session()
@@ -209,7 +209,7 @@ async def test_a_state_is_good_once_and_for_its_time(stores: tuple[Store, Store]
 
 async def test_two_replicas_renew_a_token_once(stores: tuple[Store, Store]) -> None:
     """S341: the old token is good meanwhile; both have the new one afterwards."""
-    slack, clock = SlackTeams("xapp-1", lasts=43_200), HandClock()
+    slack, clock = SlackTeams("xapp-1", lasts=43_200), ManualClock()
     slack.add("T2", "http://127.0.0.1:9", "xoxb-local")
     granted = slack.grant("T2")
     async with served(slack.app()) as at_slack:
@@ -240,7 +240,7 @@ async def test_two_replicas_renew_a_token_once(stores: tuple[Store, Store]) -> N
 
 async def test_a_workspace_without_the_app_has_no_client(stores: tuple[Store, Store]) -> None:
     http = new_session()
-    workspaces = Workspaces(SlackLogin(None, "xapp-1"), http, open_installations(stores[0]), HandClock())
+    workspaces = Workspaces(SlackLogin(None, "xapp-1"), http, open_installations(stores[0]), ManualClock())
     for key in ("", "T2"):
         with pytest.raises(NotInstalled):
             await workspaces.client_of(key)

@@ -196,9 +196,9 @@ OF_ONE_TASK = {
 
 ELSEWHERE = {
     "calendars connect": "tests/scenarios/test_own_calendars.py",
-    "constraints add": "tests/unit/cli/test_constraint_store_doors.py",
-    "constraints migrate": "tests/unit/cli/test_migrate_door.py",
-    "constraints supersede": "tests/unit/cli/test_constraint_store_doors.py",
+    "constraints add": "tests/unit/cli/test_constraint_store_commands.py",
+    "constraints migrate": "tests/unit/cli/test_migrate_command.py",
+    "constraints supersede": "tests/unit/cli/test_constraint_store_commands.py",
     "sync apply": "tests/scenarios/test_own_calendars.py",
     "sync diff": "tests/scenarios/test_own_calendars.py",
 }

@@ -1,4 +1,4 @@
-"""Other agents in tests: a client with its token, the desk over a real store, what they propose."""
+"""Other agents in tests: a client with its token, the tools over a real store, what they propose."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def proposal(proposal_id: str = "p1", name: str = "robot", **changes: Any) -> Pr
 
 
 @dataclass
-class HandClock:
+class ManualClock:
     """A clock that does not move by itself."""
 
     at: datetime = NOW
@@ -67,15 +67,15 @@ class HandClock:
 
 @dataclass
 class Agents:
-    """The desk as agents find it, over a store."""
+    """The tools as agents find them, over a store."""
 
     store: Store
-    clock: HandClock = field(default_factory=HandClock)
+    clock: ManualClock = field(default_factory=ManualClock)
     workflows: Workflows = field(default_factory=Workflows)
     facts: Facts = field(default_factory=NothingAllowed)
 
     @property
-    def desk(self) -> CallHandler:
+    def call_handler(self) -> CallHandler:
         reach = AgentAccess(
             sessions_of=partial(self.store.sessions.of_user, limit=MOST_SESSIONS),
             constraints_of=self.store.constraints.of,
@@ -94,7 +94,7 @@ class Agents:
         return token
 
     async def ask(self, tool: str, arguments: Mapping[str, Any] | None = None, name: str = "robot") -> Answer:
-        return await self.desk.call(tool, arguments, token_for(name))
+        return await self.call_handler.call(tool, arguments, token_for(name))
 
     async def done(self, tool: str, arguments: Mapping[str, Any] | None = None, name: str = "robot") -> dict[str, Any]:
         """Return the document of a call that has to succeed."""

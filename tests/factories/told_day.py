@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.factories.words import also, block, change, day, frame_of, inputs_of, new, patch, timed, wants
 from tests.fakes.scripted_model import Line, ScriptedModel
-from tests.unit.conversation.person import House, Person, meeting
+from tests.unit.conversation.person import Harness, Person, meeting
 
 from fateforger.errors import ModelUnreachable
 from fateforger.ports.model import Role
@@ -56,13 +56,13 @@ def speaking() -> ScriptedModel:
     return ScriptedModel(by=lambda prompt: ModelUnreachable("Away.") if prompt.role is Role.DRAFT else next(lines))
 
 
-async def told_day(house: House) -> Person:
+async def told_day(harness: Harness) -> Person:
     """Plan and commit a day by words and clicks, with a repair on the way.
 
-    The model of ``house`` is :func:`speaking`.
+    The model of ``harness`` is :func:`speaking`.
     """
-    meeting(house, "Wolpertinger Jour fixe", "10:00", "11:00", description="Nachtschicht, kolibri")
-    anna = Person(house)
+    meeting(harness, "Wolpertinger Jour fixe", "10:00", "11:00", description="Nachtschicht, kolibri")
+    anna = Person(harness)
     await anna.start()
     await anna.press("Plan this day")
     await anna.says("ab acht, dann weiter zu Zwetschgendatschi")

@@ -117,4 +117,4 @@ class MemoryTasks:
     def _new_id(self) -> str:
         number = next(self._numbers)
         digits = iter([number // 27**place % 27 for place in range(5, -1, -1)])
-        return new_task_id(lambda letters: letters[next(digits)])
+        return new_task_id(lambda deliveries: deliveries[next(digits)])

@@ -35,7 +35,7 @@ DEED = st.one_of(
 )
 
 
-class Hand:
+class QueueClient:
     """Does deeds to one queue. Tasks are named by their number, for their ids are not the same in both. Executors bear
     the name of the user, so that what one example claimed is not taken back by another."""
 
@@ -130,7 +130,7 @@ def test_sql_selects_as_the_pure_queue_does(request: pytest.FixtureRequest, tmp_
 
         async def both(deeds: list[Sequence[Any]]) -> None:
             user = f"U{next(users)}"
-            sql, memory = Hand(store.tasks, user), Hand(MemoryTasks(), user)
+            sql, memory = QueueClient(store.tasks, user), QueueClient(MemoryTasks(), user)
             for number, deed in enumerate(deeds):
                 answer = await sql.do(number, deed)
                 assert answer == await memory.do(number, deed), deed

@@ -2,11 +2,11 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.localslack.making import Doors
+from tests.localslack.making import Api
 
 
 @pytest.fixture
-async def doors(tmp_path: Path) -> AsyncIterator[Doors]:
-    opened = Doors(tmp_path)
+async def api(tmp_path: Path) -> AsyncIterator[Api]:
+    opened = Api(tmp_path)
     yield opened
     await opened.close()

@@ -1,4 +1,4 @@
-"""A workspace for tests, and callers for its doors: the Web API as an app uses it, the page's API as the page does."""
+"""A workspace for tests, and callers for it: the Web API as an app uses it, the page's API as the page does."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def settings(
     )
 
 
-class Doors:
+class Api:
     """A workspace without a network: requests go straight into its ASGI application."""
 
     def __init__(self, folder: Path, manifest: Mapping[str, Any] = MANIFEST, *, agents: bool = True) -> None:

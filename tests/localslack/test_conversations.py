@@ -4,88 +4,88 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.localslack.making import ALEX, DM, GENERAL, ROBIN, ROBINS_DM, Doors
+from tests.localslack.making import ALEX, DM, GENERAL, ROBIN, ROBINS_DM, Api
 
 METADATA = {"event_type": "plan_shown", "event_payload": {"day": "2026-11-02"}}
 
 
-async def texts(doors: Doors, method: str, **arguments: Any) -> list[str]:
-    answer = await doors.call(method, **arguments)
+async def texts(api: Api, method: str, **arguments: Any) -> list[str]:
+    answer = await api.call(method, **arguments)
     assert answer["ok"] is True, answer
     return [message["text"] for message in answer["messages"]]
 
 
-async def test_history_is_newest_first_and_replies_are_oldest_first(doors: Doors) -> None:
-    parent = await doors.say("one")
-    await doors.post("two")
-    await doors.post("in thread", thread_ts=parent)
-    assert await texts(doors, "conversations.history", channel=DM) == ["two", "one"]
-    assert await texts(doors, "conversations.replies", channel=DM, ts=parent) == ["one", "in thread"]
+async def test_history_is_newest_first_and_replies_are_oldest_first(api: Api) -> None:
+    parent = await api.say("one")
+    await api.post("two")
+    await api.post("in thread", thread_ts=parent)
+    assert await texts(api, "conversations.history", channel=DM) == ["two", "one"]
+    assert await texts(api, "conversations.replies", channel=DM, ts=parent) == ["one", "in thread"]
 
 
-async def test_replies_can_be_asked_for_by_a_replys_ts(doors: Doors) -> None:
-    parent = await doors.say("one")
-    reply = await doors.post("in thread", thread_ts=parent)
-    assert await texts(doors, "conversations.replies", channel=DM, ts=reply) == ["one", "in thread"]
-    answer = await doors.call("conversations.replies", channel=DM, ts="1.000000")
+async def test_replies_can_be_asked_for_by_a_replys_ts(api: Api) -> None:
+    parent = await api.say("one")
+    reply = await api.post("in thread", thread_ts=parent)
+    assert await texts(api, "conversations.replies", channel=DM, ts=reply) == ["one", "in thread"]
+    answer = await api.call("conversations.replies", channel=DM, ts="1.000000")
     assert answer == {"ok": False, "error": "thread_not_found"}
 
 
-async def test_metadata_comes_only_when_asked_for(doors: Doors) -> None:
-    await doors.post(metadata=METADATA)
-    [bare] = (await doors.call("conversations.history", channel=DM))["messages"]
-    [full] = (await doors.call("conversations.history", channel=DM, include_all_metadata="1"))["messages"]
+async def test_metadata_comes_only_when_asked_for(api: Api) -> None:
+    await api.post(metadata=METADATA)
+    [bare] = (await api.call("conversations.history", channel=DM))["messages"]
+    [full] = (await api.call("conversations.history", channel=DM, include_all_metadata="1"))["messages"]
     assert ("metadata" in bare, full["metadata"]) == (False, METADATA)
 
 
-async def test_pages_of_history(doors: Doors) -> None:
+async def test_pages_of_history(api: Api) -> None:
     for number in range(5):
-        await doors.post(str(number))
-    first = await doors.call("conversations.history", channel=DM, limit=2)
+        await api.post(str(number))
+    first = await api.call("conversations.history", channel=DM, limit=2)
     assert ([m["text"] for m in first["messages"]], first["has_more"]) == (["4", "3"], True)
     cursor = first["response_metadata"]["next_cursor"]
-    rest = await doors.call("conversations.history", channel=DM, limit=3, cursor=cursor)
+    rest = await api.call("conversations.history", channel=DM, limit=3, cursor=cursor)
     assert ([m["text"] for m in rest["messages"]], rest["has_more"]) == (["2", "1", "0"], False)
     assert rest["response_metadata"] == {"next_cursor": ""}
-    broken = await doors.call("conversations.history", channel=DM, cursor="!")
+    broken = await api.call("conversations.history", channel=DM, cursor="!")
     assert broken == {"ok": False, "error": "invalid_cursor"}
 
 
-async def test_history_between_two_moments(doors: Doors) -> None:
-    stamps = [await doors.post(str(number)) for number in range(4)]
+async def test_history_between_two_moments(api: Api) -> None:
+    stamps = [await api.post(str(number)) for number in range(4)]
     between = {"channel": DM, "oldest": stamps[0], "latest": stamps[3]}
-    assert await texts(doors, "conversations.history", **between) == ["2", "1"]
-    assert await texts(doors, "conversations.history", **between, inclusive=True) == ["3", "2", "1", "0"]
+    assert await texts(api, "conversations.history", **between) == ["2", "1"]
+    assert await texts(api, "conversations.history", **between, inclusive=True) == ["3", "2", "1", "0"]
 
 
-async def test_opening_a_direct_message_finds_the_one_that_is_there(doors: Doors) -> None:
-    assert await doors.call("conversations.open", users=ALEX.id) == {
+async def test_opening_a_direct_message_finds_the_one_that_is_there(api: Api) -> None:
+    assert await api.call("conversations.open", users=ALEX.id) == {
         "ok": True,
         "no_op": True,
         "already_open": True,
         "channel": {"id": DM},
     }
-    full = await doors.call("conversations.open", users=ALEX.id, return_im=True)
+    full = await api.call("conversations.open", users=ALEX.id, return_im=True)
     assert (full["channel"]["user"], full["channel"]["is_im"]) == (ALEX.id, True)
-    assert (await doors.call("conversations.open", users="U404"))["error"] == "user_not_found"
-    assert (await doors.call("conversations.open"))["error"] == "users_list_not_supplied"
+    assert (await api.call("conversations.open", users="U404"))["error"] == "user_not_found"
+    assert (await api.call("conversations.open"))["error"] == "users_list_not_supplied"
 
 
-async def test_channels_by_type(doors: Doors) -> None:
+async def test_channels_by_type(api: Api) -> None:
     async def ids(**arguments: Any) -> list[str]:
-        return [channel["id"] for channel in (await doors.call("conversations.list", **arguments))["channels"]]
+        return [channel["id"] for channel in (await api.call("conversations.list", **arguments))["channels"]]
 
     assert await ids() == [GENERAL]
     assert await ids(types="im, public_channel") == [DM, ROBINS_DM, GENERAL]
     assert await ids(types="private_channel") == []
-    info = (await doors.call("conversations.info", channel=GENERAL))["channel"]
+    info = (await api.call("conversations.info", channel=GENERAL))["channel"]
     assert (info["name"], info["is_member"], info["num_members"]) == ("general", True, 3)
-    members = (await doors.call("conversations.members", channel=GENERAL))["members"]
+    members = (await api.call("conversations.members", channel=GENERAL))["members"]
     assert members == [ALEX.id, ROBIN.id, "U00000BOT"]
 
 
-async def test_people_have_their_zones(doors: Doors) -> None:
-    user = (await doors.call("users.info", user=ALEX.id))["user"]
+async def test_people_have_their_zones(api: Api) -> None:
+    user = (await api.call("users.info", user=ALEX.id))["user"]
     assert {key: user[key] for key in ("tz", "tz_label", "tz_offset", "is_bot", "real_name")} == {
         "tz": "Europe/Amsterdam",
         "tz_label": "CET",
@@ -93,38 +93,38 @@ async def test_people_have_their_zones(doors: Doors) -> None:
         "is_bot": False,
         "real_name": "Alex Morgan",
     }
-    doors.clock.forward(days=180)
-    summer = (await doors.call("users.info", user=ALEX.id))["user"]
+    api.clock.forward(days=180)
+    summer = (await api.call("users.info", user=ALEX.id))["user"]
     assert (summer["tz_label"], summer["tz_offset"]) == ("CEST", 7200)
-    assert (await doors.call("users.info", user="U404"))["error"] == "user_not_found"
+    assert (await api.call("users.info", user="U404"))["error"] == "user_not_found"
 
 
-async def test_people_are_found_by_mail(doors: Doors) -> None:
-    assert (await doors.call("users.lookupByEmail", email="ROBIN@example.com"))["user"]["id"] == ROBIN.id
-    assert (await doors.call("users.lookupByEmail", email="x@example.com"))["error"] == "users_not_found"
-    members = (await doors.call("users.list"))["members"]
+async def test_people_are_found_by_mail(api: Api) -> None:
+    assert (await api.call("users.lookupByEmail", email="ROBIN@example.com"))["user"]["id"] == ROBIN.id
+    assert (await api.call("users.lookupByEmail", email="x@example.com"))["error"] == "users_not_found"
+    members = (await api.call("users.list"))["members"]
     assert [member["id"] for member in members] == [ALEX.id, ROBIN.id, "U00000BOT"]
 
 
-async def test_reactions(doors: Doors) -> None:
-    ts = await doors.say("done")
+async def test_reactions(api: Api) -> None:
+    ts = await api.say("done")
     target = {"channel": DM, "timestamp": ts, "name": "white_check_mark"}
-    assert await doors.call("reactions.add", **target) == {"ok": True}
-    assert (await doors.call("reactions.add", **target))["error"] == "already_reacted"
-    await doors.act("react", channel=DM, ts=ts, name="white_check_mark")
-    found = (await doors.call("reactions.get", channel=DM, timestamp=ts))["message"]["reactions"]
+    assert await api.call("reactions.add", **target) == {"ok": True}
+    assert (await api.call("reactions.add", **target))["error"] == "already_reacted"
+    await api.act("react", channel=DM, ts=ts, name="white_check_mark")
+    found = (await api.call("reactions.get", channel=DM, timestamp=ts))["message"]["reactions"]
     assert found == [{"name": "white_check_mark", "users": ["U00000BOT", ALEX.id], "count": 2}]
-    assert await doors.call("reactions.remove", **target) == {"ok": True}
-    assert (await doors.call("reactions.remove", **target))["error"] == "no_reaction"
-    assert (await doors.call("reactions.add", **{**target, "name": "not one"}))["error"] == "invalid_name"
-    assert (await doors.call("reactions.add", name="x"))["error"] == "no_item_specified"
+    assert await api.call("reactions.remove", **target) == {"ok": True}
+    assert (await api.call("reactions.remove", **target))["error"] == "no_reaction"
+    assert (await api.call("reactions.add", **{**target, "name": "not one"}))["error"] == "invalid_name"
+    assert (await api.call("reactions.add", name="x"))["error"] == "no_item_specified"
 
 
-async def test_the_team_and_its_bot(doors: Doors) -> None:
-    assert (await doors.call("bots.info", bot="B0000LOCAL")) == {
+async def test_the_team_and_its_bot(api: Api) -> None:
+    assert (await api.call("bots.info", bot="B0000LOCAL")) == {
         "ok": True,
-        "bot": doors.workspace.directory.bot_profile(),
+        "bot": api.workspace.directory.bot_profile(),
     }
-    assert (await doors.call("bots.info", bot="B404"))["error"] == "bot_not_found"
-    assert (await doors.call("team.info"))["error"] == "missing_scope"
-    assert (await doors.call("users.profile.get", user=ALEX.id))["profile"]["display_name"] == "alex"
+    assert (await api.call("bots.info", bot="B404"))["error"] == "bot_not_found"
+    assert (await api.call("team.info"))["error"] == "missing_scope"
+    assert (await api.call("users.profile.get", user=ALEX.id))["profile"]["display_name"] == "alex"

@@ -17,7 +17,7 @@ from tests.localslack.making import (
     APP_TOKEN,
     BOT_TOKEN,
     DM,
-    Doors,
+    Api,
     actions,
     button,
     modal,
@@ -113,22 +113,22 @@ def requests(names: list[str]) -> st.SearchStrategy[tuple[str, dict[str, Any]]]:
     return st.tuples(st.sampled_from(names), st.dictionaries(fields, likely | ANYTHING, max_size=6))
 
 
-@pytest.mark.parametrize("door", ["api", "ui"])
-async def test_every_door_answers(tmp_path: Path, door: str) -> None:
-    doors = Doors(tmp_path)
+@pytest.mark.parametrize("surface", ["api", "ui"])
+async def test_every_command_answers(tmp_path: Path, surface: str) -> None:
+    api = Api(tmp_path)
     asked: list[tuple[str, dict[str, Any]]] = []
 
     @settings(examples(150), database=None)
-    @given(requests(sorted(METHODS) if door == "api" else sorted(_DEEDS)))
+    @given(requests(sorted(METHODS) if surface == "api" else sorted(_DEEDS)))
     def collect(example: tuple[str, dict[str, Any]]) -> None:
         asked.append(example)
 
     collect()
     for name, body in asked:
         token = APP_TOKEN if name == "apps.connections.open" else BOT_TOKEN
-        answer = await doors.http.post(f"/{door}/{name}", json=body, headers={"authorization": f"Bearer {token}"})
+        answer = await api.http.post(f"/{surface}/{name}", json=body, headers={"authorization": f"Bearer {token}"})
         assert (answer.status_code, type(answer.json()["ok"])) == (200, bool), (name, body)
-    await doors.close()
+    await api.close()
 
 
 @pytest.mark.parametrize(
@@ -141,18 +141,18 @@ async def test_every_door_answers(tmp_path: Path, door: str) -> None:
         b'{"limit": NaN}',
     ],
 )
-async def test_text_that_cannot_be_stored_is_refused_at_the_door(doors: Doors, body: bytes) -> None:
+async def test_text_that_cannot_be_stored_is_refused_where_it_came_in(api: Api, body: bytes) -> None:
     kind = {"content-type": "application/json"}
-    said = await doors.http.post("/ui/message", content=body, headers=kind)
+    said = await api.http.post("/ui/message", content=body, headers=kind)
     assert (said.status_code, said.json()["ok"]) == (200, False)
-    called = await doors.http.post(
+    called = await api.http.post(
         "/api/chat.postMessage", content=body, headers={**kind, "authorization": f"Bearer {BOT_TOKEN}"}
     )
     assert called.json() == {"ok": False, "error": "invalid_json"}
 
 
-async def test_an_emoji_in_two_escapes_is_stored(doors: Doors) -> None:
+async def test_an_emoji_in_two_escapes_is_stored(api: Api) -> None:
     body = json.dumps({"user": "U0000ALEX", "channel": DM, "text": "🎉"}).encode()
     assert b"\\ud83c" in body
-    said = await doors.http.post("/ui/message", content=body, headers={"content-type": "application/json"})
+    said = await api.http.post("/ui/message", content=body, headers={"content-type": "application/json"})
     assert said.json()["message"]["text"] == "🎉"

@@ -1,21 +1,21 @@
-"""The page's doors: what they show, whom they let in, and the sentences they answer with."""
+"""The page's API: what it shows, whom it lets in, and the sentences it answers with."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from tests.localslack.making import ALEX, DM, GENERAL, ROBIN, Doors, actions, button, modal, section
+from tests.localslack.making import ALEX, DM, GENERAL, ROBIN, Api, actions, button, modal, section
 
 
-async def refusal(doors: Doors, deed: str, **given: Any) -> str:
-    answer = await doors.act(deed, **given)
+async def refusal(api: Api, deed: str, **given: Any) -> str:
+    answer = await api.act(deed, **given)
     assert answer["ok"] is False
     return str(answer["error"])
 
 
-async def test_the_state_of_the_workspace(doors: Doors) -> None:
-    state = await doors.see("state", user=ROBIN.id)
+async def test_the_state_of_the_workspace(api: Api) -> None:
+    state = await api.see("state", user=ROBIN.id)
     assert state["me"] == {
         "id": ROBIN.id,
         "name": "robin",
@@ -37,21 +37,21 @@ async def test_the_state_of_the_workspace(doors: Doors) -> None:
     assert (state["connected"], state["pane_url"]) == (False, None)
 
 
-async def test_an_unknown_person_begins_as_the_first(doors: Doors) -> None:
-    assert (await doors.see("state", user="U404"))["me"]["id"] == ALEX.id
-    assert (await doors.see("state", user=""))["me"]["id"] == ALEX.id
+async def test_an_unknown_person_begins_as_the_first(api: Api) -> None:
+    assert (await api.see("state", user="U404"))["me"]["id"] == ALEX.id
+    assert (await api.see("state", user=""))["me"]["id"] == ALEX.id
 
 
-async def test_unread_counts_what_others_said_until_it_is_seen(doors: Doors) -> None:
+async def test_unread_counts_what_others_said_until_it_is_seen(api: Api) -> None:
     async def unread() -> list[int]:
-        return [channel["unread"] for channel in (await doors.see("state"))["channels"]]
+        return [channel["unread"] for channel in (await api.see("state"))["channels"]]
 
-    await doors.say("mine")
-    await doors.post("one")
-    await doors.say("hello", channel=GENERAL, user=ROBIN.id)
-    await doors.call("chat.postEphemeral", channel=GENERAL, user=ROBIN.id, text="not for Alex")
+    await api.say("mine")
+    await api.post("one")
+    await api.say("hello", channel=GENERAL, user=ROBIN.id)
+    await api.call("chat.postEphemeral", channel=GENERAL, user=ROBIN.id, text="not for Alex")
     assert await unread() == [1, 1]
-    await doors.messages()
+    await api.messages()
     assert await unread() == [0, 1]
 
 
@@ -101,98 +101,98 @@ async def test_unread_counts_what_others_said_until_it_is_seen(doors: Doors) -> 
     ],
 )
 async def test_what_cannot_be_done_is_said_in_a_sentence(
-    doors: Doors, deed: str, given: dict[str, Any], sentence: str
+    api: Api, deed: str, given: dict[str, Any], sentence: str
 ) -> None:
-    assert await refusal(doors, deed, **given) == sentence
+    assert await refusal(api, deed, **given) == sentence
 
 
-async def test_people_change_and_delete_their_own_messages_only(doors: Doors) -> None:
-    bots = await doors.post("the bot's")
-    assert await refusal(doors, "edit", channel=DM, ts=bots, text="x") == "You can only edit your own messages."
-    assert await refusal(doors, "delete", channel=DM, ts=bots) == "You can only delete your own messages."
-    mine = await doors.say("mnie")
-    edited = await doors.act("edit", channel=DM, ts=mine, text="mine")
+async def test_people_change_and_delete_their_own_messages_only(api: Api) -> None:
+    bots = await api.post("the bot's")
+    assert await refusal(api, "edit", channel=DM, ts=bots, text="x") == "You can only edit your own messages."
+    assert await refusal(api, "delete", channel=DM, ts=bots) == "You can only delete your own messages."
+    mine = await api.say("mnie")
+    edited = await api.act("edit", channel=DM, ts=mine, text="mine")
     assert (edited["message"]["text"], edited["message"]["edited"]["user"]) == ("mine", ALEX.id)
-    assert await doors.act("delete", channel=DM, ts=mine) == {"ok": True}
-    assert [message["ts"] for message in await doors.messages()] == [bots]
+    assert await api.act("delete", channel=DM, ts=mine) == {"ok": True}
+    assert [message["ts"] for message in await api.messages()] == [bots]
 
 
-async def test_a_whisper_can_be_dismissed_by_its_reader_only(doors: Doors) -> None:
-    await doors.call("chat.postEphemeral", channel=GENERAL, user=ALEX.id, text="psst")
-    [whisper] = await doors.messages(GENERAL)
-    gone = await refusal(doors, "delete", user=ROBIN.id, channel=GENERAL, ts=whisper["ts"])
+async def test_a_whisper_can_be_dismissed_by_its_reader_only(api: Api) -> None:
+    await api.call("chat.postEphemeral", channel=GENERAL, user=ALEX.id, text="psst")
+    [whisper] = await api.messages(GENERAL)
+    gone = await refusal(api, "delete", user=ROBIN.id, channel=GENERAL, ts=whisper["ts"])
     assert gone == "That message is no longer there."
-    assert await doors.act("delete", channel=GENERAL, ts=whisper["ts"]) == {"ok": True}
-    assert await doors.messages(GENERAL) == []
+    assert await api.act("delete", channel=GENERAL, ts=whisper["ts"]) == {"ok": True}
+    assert await api.messages(GENERAL) == []
 
 
-async def test_nobody_acts_in_another_persons_form_or_messages(doors: Doors) -> None:
-    trigger = doors.workspace.triggers.issue(ALEX.id)
-    view = (await doors.call("views.open", trigger_id=trigger, view=modal()))["view"]
+async def test_nobody_acts_in_another_persons_form_or_messages(api: Api) -> None:
+    trigger = api.workspace.triggers.issue(ALEX.id)
+    view = (await api.call("views.open", trigger_id=trigger, view=modal()))["view"]
     theirs = {"user": ROBIN.id, "view_id": view["id"]}
-    assert await refusal(doors, "view_submit", **theirs, state={}) == "That form is no longer open."
-    assert await refusal(doors, "view_close", **theirs) == "That form is no longer open."
-    ts = await doors.post(blocks=[actions(button(), block_id="b")])
+    assert await refusal(api, "view_submit", **theirs, state={}) == "That form is no longer open."
+    assert await refusal(api, "view_close", **theirs) == "That form is no longer open."
+    ts = await api.post(blocks=[actions(button(), block_id="b")])
     surface = {"type": "message", "channel": DM, "ts": ts}
-    pressed = await refusal(doors, "action", user=ROBIN.id, surface=surface, action={})
+    pressed = await refusal(api, "action", user=ROBIN.id, surface=surface, action={})
     assert pressed == "That channel isn't there for you. Please choose another one."
 
 
-async def test_closing_takes_the_top_form_or_all(doors: Doors) -> None:
+async def test_closing_takes_the_top_form_or_all(api: Api) -> None:
     async def opened(method: str, **more: Any) -> str:
-        trigger = doors.workspace.triggers.issue(ALEX.id)
-        return str((await doors.call(method, trigger_id=trigger, view=modal(**more)))["view"]["id"])
+        trigger = api.workspace.triggers.issue(ALEX.id)
+        return str((await api.call(method, trigger_id=trigger, view=modal(**more)))["view"]["id"])
 
     bottom, top = await opened("views.open"), await opened("views.push")
-    answer = await doors.act("view_close", view_id=top, clear=False)
+    answer = await api.act("view_close", view_id=top, clear=False)
     assert [view["id"] for view in answer["stack"]] == [bottom]
     await opened("views.push")
-    assert await doors.act("view_close", view_id=bottom, clear=True) == {"ok": True, "stack": []}
+    assert await api.act("view_close", view_id=bottom, clear=True) == {"ok": True, "stack": []}
     await opened("views.open")
     clearing = await opened("views.push", clear_on_close=True)
-    assert await doors.act("view_close", view_id=clearing, clear=False) == {"ok": True, "stack": []}
+    assert await api.act("view_close", view_id=clearing, clear=False) == {"ok": True, "stack": []}
 
 
-async def test_only_json_is_read(doors: Doors) -> None:
+async def test_only_json_is_read(api: Api) -> None:
     """Another site's page can post plain text across origins without asking; JSON it cannot."""
     body = '{"user": "U0000ALEX", "channel": "D0000ALEX", "text": "forged"}'
     for kind in ("text/plain", "application/x-www-form-urlencoded"):
-        answer = await doors.http.post("/ui/message", content=body, headers={"content-type": kind})
+        answer = await api.http.post("/ui/message", content=body, headers={"content-type": kind})
         assert answer.json()["ok"] is False
     for broken in ("{", "[]"):
-        answer = await doors.http.post("/ui/message", content=broken, headers={"content-type": "application/json"})
+        answer = await api.http.post("/ui/message", content=broken, headers={"content-type": "application/json"})
         assert answer.json()["error"] == "The page sent something that is not a JSON object. Please reload it."
-    assert await doors.messages() == []
+    assert await api.messages() == []
 
 
-async def test_what_cannot_be_read_is_not_found(doors: Doors) -> None:
-    answer = await doors.http.get("/ui/messages", params={"user": ALEX.id, "channel": "C404"})
+async def test_what_cannot_be_read_is_not_found(api: Api) -> None:
+    answer = await api.http.get("/ui/messages", params={"user": ALEX.id, "channel": "C404"})
     assert (answer.status_code, answer.json()["ok"]) == (404, False)
 
 
-async def test_a_database_that_refuses_is_said_plainly_and_loses_nothing(doors: Doors) -> None:
+async def test_a_database_that_refuses_is_said_plainly_and_loses_nothing(api: Api) -> None:
     """A full disk, by SQLite's own limit on the size of the file."""
-    kept = await doors.say("kept")
-    database = doors.workspace.store.database
+    kept = await api.say("kept")
+    database = api.workspace.store.database
     [(pages,)] = database.rows("PRAGMA page_count")
     database.rows(f"PRAGMA max_page_count = {pages}")
     sentence = "The workspace could not save that. Is the disk full? Please try again."
-    assert await refusal(doors, "message", channel=DM, text="x" * 12_000) == sentence
+    assert await refusal(api, "message", channel=DM, text="x" * 12_000) == sentence
     blocks = [section("x" * 3_000) for _ in range(10)]
-    assert await doors.call("chat.postMessage", channel=DM, text="x", blocks=blocks) == {
+    assert await api.call("chat.postMessage", channel=DM, text="x", blocks=blocks) == {
         "ok": False,
         "error": "internal_error",
     }
-    assert [message["ts"] for message in await doors.messages()] == [kept]
+    assert [message["ts"] for message in await api.messages()] == [kept]
     database.rows(f"PRAGMA max_page_count = {pages + 1_000}")
-    again = await doors.say("x" * 12_000)
-    assert [message["ts"] for message in await doors.messages()] == [kept, again]
+    again = await api.say("x" * 12_000)
+    assert [message["ts"] for message in await api.messages()] == [kept, again]
 
 
-async def test_permalinks_open_the_page(doors: Doors) -> None:
-    parent = await doors.post()
-    reply = await doors.post(thread_ts=parent)
+async def test_permalinks_open_the_page(api: Api) -> None:
+    parent = await api.post()
+    reply = await api.post(thread_ts=parent)
     for ts, place in ((parent, f"/#/{DM}"), (reply, f"/#/{DM}/t/{parent}")):
-        link = (await doors.call("chat.getPermalink", channel=DM, message_ts=ts))["permalink"]
-        answer = await doors.http.get(link)
+        link = (await api.call("chat.getPermalink", channel=DM, message_ts=ts))["permalink"]
+        answer = await api.http.get(link)
         assert (answer.status_code, answer.headers["location"]) == (307, place)

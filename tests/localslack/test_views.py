@@ -6,49 +6,49 @@ import copy
 from pathlib import Path
 from typing import Any
 
-from tests.localslack.making import ALEX, MANIFEST, ROBIN, Doors, home, modal, plain, section, text_input
+from tests.localslack.making import ALEX, MANIFEST, ROBIN, Api, home, modal, plain, section, text_input
 
 
-def trigger(doors: Doors, user: str = ALEX.id) -> str:
-    return doors.workspace.triggers.issue(user)
+def trigger(api: Api, user: str = ALEX.id) -> str:
+    return api.workspace.triggers.issue(user)
 
 
-async def opened(doors: Doors, method: str = "views.open", **more: Any) -> dict[str, Any]:
-    answer = await doors.call(method, trigger_id=trigger(doors), view=modal(**more))
+async def opened(api: Api, method: str = "views.open", **more: Any) -> dict[str, Any]:
+    answer = await api.call(method, trigger_id=trigger(api), view=modal(**more))
     assert answer["ok"] is True, answer
     return dict(answer["view"])
 
 
-async def error(doors: Doors, method: str, **arguments: Any) -> str | None:
-    return (await doors.call(method, **arguments)).get("error")
+async def error(api: Api, method: str, **arguments: Any) -> str | None:
+    return (await api.call(method, **arguments)).get("error")
 
 
-async def stack(doors: Doors, user: str = ALEX.id) -> list[str]:
-    return [view["id"] for view in (await doors.see("modals", user=user))["stack"]]
+async def stack(api: Api, user: str = ALEX.id) -> list[str]:
+    return [view["id"] for view in (await api.see("modals", user=user))["stack"]]
 
 
-async def test_a_trigger_is_good_once_and_for_three_seconds(doors: Doors) -> None:
-    first = trigger(doors)
-    assert await error(doors, "views.open", trigger_id=first, view=modal()) is None
-    assert await error(doors, "views.open", trigger_id=first, view=modal()) == "exchanged_trigger_id"
-    late = trigger(doors)
-    doors.clock.forward(seconds=3)
-    assert await error(doors, "views.open", trigger_id=late, view=modal()) is None
-    too_late = trigger(doors)
-    doors.clock.forward(seconds=3, microseconds=1)
-    assert await error(doors, "views.open", trigger_id=too_late, view=modal()) == "expired_trigger_id"
-    assert await error(doors, "views.open", trigger_id="1.2.3", view=modal()) == "invalid_trigger_id"
-    assert await error(doors, "views.open", view=modal()) == "invalid_arguments"
+async def test_a_trigger_is_good_once_and_for_three_seconds(api: Api) -> None:
+    first = trigger(api)
+    assert await error(api, "views.open", trigger_id=first, view=modal()) is None
+    assert await error(api, "views.open", trigger_id=first, view=modal()) == "exchanged_trigger_id"
+    late = trigger(api)
+    api.clock.forward(seconds=3)
+    assert await error(api, "views.open", trigger_id=late, view=modal()) is None
+    too_late = trigger(api)
+    api.clock.forward(seconds=3, microseconds=1)
+    assert await error(api, "views.open", trigger_id=too_late, view=modal()) == "expired_trigger_id"
+    assert await error(api, "views.open", trigger_id="1.2.3", view=modal()) == "invalid_trigger_id"
+    assert await error(api, "views.open", view=modal()) == "invalid_arguments"
 
 
-async def test_a_form_that_is_refused_does_not_cost_the_trigger(doors: Doors) -> None:
-    given = trigger(doors)
-    assert await error(doors, "views.open", trigger_id=given, view=modal(title=plain("x" * 25))) == "invalid_arguments"
-    assert await error(doors, "views.open", trigger_id=given, view=modal()) is None
+async def test_a_form_that_is_refused_does_not_cost_the_trigger(api: Api) -> None:
+    given = trigger(api)
+    assert await error(api, "views.open", trigger_id=given, view=modal(title=plain("x" * 25))) == "invalid_arguments"
+    assert await error(api, "views.open", trigger_id=given, view=modal()) is None
 
 
-async def test_the_view_that_comes_back(doors: Doors) -> None:
-    view = await opened(doors, private_metadata="plan 7", notify_on_close=True)
+async def test_the_view_that_comes_back(api: Api) -> None:
+    view = await opened(api, private_metadata="plan 7", notify_on_close=True)
     assert {key: value for key, value in view.items() if key not in {"id", "hash", "root_view_id"}} == {
         "team_id": "T0000LOCAL",
         "type": "modal",
@@ -71,103 +71,103 @@ async def test_the_view_that_comes_back(doors: Doors) -> None:
     assert view["root_view_id"] == view["id"]
 
 
-async def test_three_forms_and_no_more(doors: Doors) -> None:
-    views = [await opened(doors), await opened(doors, "views.push"), await opened(doors, "views.push")]
-    assert await stack(doors) == [view["id"] for view in views]
+async def test_three_forms_and_no_more(api: Api) -> None:
+    views = [await opened(api), await opened(api, "views.push"), await opened(api, "views.push")]
+    assert await stack(api) == [view["id"] for view in views]
     assert [view["previous_view_id"] for view in views] == [None, views[0]["id"], views[1]["id"]]
     assert {view["root_view_id"] for view in views} == {views[0]["id"]}
-    assert await error(doors, "views.push", trigger_id=trigger(doors), view=modal()) == "push_limit_reached"
-    assert await stack(doors, ROBIN.id) == []
+    assert await error(api, "views.push", trigger_id=trigger(api), view=modal()) == "push_limit_reached"
+    assert await stack(api, ROBIN.id) == []
 
 
-async def test_there_is_nothing_to_push_onto(doors: Doors) -> None:
-    assert await error(doors, "views.push", trigger_id=trigger(doors), view=modal()) == "not_found"
+async def test_there_is_nothing_to_push_onto(api: Api) -> None:
+    assert await error(api, "views.push", trigger_id=trigger(api), view=modal()) == "not_found"
 
 
-async def test_opening_anew_replaces_what_was_open(doors: Doors) -> None:
-    await opened(doors)
-    await opened(doors, "views.push")
-    fresh = await opened(doors)
-    assert await stack(doors) == [fresh["id"]]
+async def test_opening_anew_replaces_what_was_open(api: Api) -> None:
+    await opened(api)
+    await opened(api, "views.push")
+    fresh = await opened(api)
+    assert await stack(api) == [fresh["id"]]
 
 
-async def test_an_update_by_hash(doors: Doors) -> None:
-    view = await opened(doors)
+async def test_an_update_by_hash(api: Api) -> None:
+    view = await opened(api)
     renamed = {"view_id": view["id"], "view": modal(title=plain("New")), "hash": view["hash"]}
-    after = (await doors.call("views.update", **renamed))["view"]
+    after = (await api.call("views.update", **renamed))["view"]
     assert (after["id"], after["title"], after["hash"] != view["hash"]) == (view["id"], plain("New"), True)
-    assert await error(doors, "views.update", **renamed) == "hash_conflict"
+    assert await error(api, "views.update", **renamed) == "hash_conflict"
     del renamed["hash"]
-    assert await error(doors, "views.update", **renamed) is None
+    assert await error(api, "views.update", **renamed) is None
 
 
-async def test_what_is_updated_must_be_named_once(doors: Doors) -> None:
-    view = await opened(doors, external_id="plan-7")
-    assert await error(doors, "views.update", view=modal()) == "invalid_arguments"
+async def test_what_is_updated_must_be_named_once(api: Api) -> None:
+    view = await opened(api, external_id="plan-7")
+    assert await error(api, "views.update", view=modal()) == "invalid_arguments"
     both = {"view_id": view["id"], "external_id": "plan-7"}
-    assert await error(doors, "views.update", **both, view=modal()) == "invalid_arguments"
-    assert await error(doors, "views.update", view_id="V404", view=modal()) == "not_found"
-    assert await error(doors, "views.update", external_id="plan-8", view=modal()) == "not_found"
-    assert await error(doors, "views.update", external_id="plan-7", view=modal(external_id="plan-7")) is None
-    assert await error(doors, "views.update", view_id=view["id"], view=home()) == "invalid_arguments"
+    assert await error(api, "views.update", **both, view=modal()) == "invalid_arguments"
+    assert await error(api, "views.update", view_id="V404", view=modal()) == "not_found"
+    assert await error(api, "views.update", external_id="plan-8", view=modal()) == "not_found"
+    assert await error(api, "views.update", external_id="plan-7", view=modal(external_id="plan-7")) is None
+    assert await error(api, "views.update", view_id=view["id"], view=home()) == "invalid_arguments"
 
 
-async def test_external_ids_are_unique(doors: Doors) -> None:
-    await opened(doors, external_id="plan-7")
-    taken = {"trigger_id": trigger(doors), "view": modal(external_id="plan-7")}
-    assert await error(doors, "views.push", **taken) == "duplicate_external_id"
-    assert await error(doors, "views.open", trigger_id=trigger(doors), view=modal(external_id="plan-7")) is None
+async def test_external_ids_are_unique(api: Api) -> None:
+    await opened(api, external_id="plan-7")
+    taken = {"trigger_id": trigger(api), "view": modal(external_id="plan-7")}
+    assert await error(api, "views.push", **taken) == "duplicate_external_id"
+    assert await error(api, "views.open", trigger_id=trigger(api), view=modal(external_id="plan-7")) is None
 
 
-async def test_typed_values_survive_an_update_where_the_ids_stay(doors: Doors) -> None:
-    view = await opened(doors)
+async def test_typed_values_survive_an_update_where_the_ids_stay(api: Api) -> None:
+    view = await opened(api)
     typed = {"title": {"value": {"type": "plain_text_input", "value": "write report"}}}
-    doors.workspace.modals.remember(view, typed)
-    kept = (await doors.call("views.update", view_id=view["id"], view=modal(text_input(), section())))["view"]
+    api.workspace.modals.remember(view, typed)
+    kept = (await api.call("views.update", view_id=view["id"], view=modal(text_input(), section())))["view"]
     assert kept["state"]["values"] == typed
-    fresh = (await doors.call("views.update", view_id=view["id"], view=modal(text_input("title2"))))["view"]
+    fresh = (await api.call("views.update", view_id=view["id"], view=modal(text_input("title2"))))["view"]
     assert fresh["state"]["values"] == {"title2": {"value": {"type": "plain_text_input", "value": None}}}
 
 
-async def test_home_is_published_and_kept(doors: Doors) -> None:
-    first = (await doors.call("views.publish", user_id=ALEX.id, view=home()))["view"]
-    assert (await doors.see("home"))["view"] == first
-    second = await doors.call("views.publish", user_id=ALEX.id, view=home(section("Later")), hash=first["hash"])
+async def test_home_is_published_and_kept(api: Api) -> None:
+    first = (await api.call("views.publish", user_id=ALEX.id, view=home()))["view"]
+    assert (await api.see("home"))["view"] == first
+    second = await api.call("views.publish", user_id=ALEX.id, view=home(section("Later")), hash=first["hash"])
     assert (second["view"]["id"], second["view"]["hash"] != first["hash"]) == (first["id"], True)
-    stale = await error(doors, "views.publish", user_id=ALEX.id, view=home(), hash=first["hash"])
+    stale = await error(api, "views.publish", user_id=ALEX.id, view=home(), hash=first["hash"])
     assert stale == "hash_conflict"
-    assert (await doors.see("home", user=ROBIN.id)) == {"view": None}
-    assert await error(doors, "views.publish", user_id="U404", view=home()) == "user_not_found"
+    assert (await api.see("home", user=ROBIN.id)) == {"view": None}
+    assert await error(api, "views.publish", user_id="U404", view=home()) == "user_not_found"
 
 
 async def test_home_must_be_switched_on(tmp_path: Path) -> None:
     manifest = copy.deepcopy(MANIFEST)
     manifest["features"]["app_home"]["home_tab_enabled"] = False
-    doors = Doors(tmp_path, manifest)
-    assert await error(doors, "views.publish", user_id=ALEX.id, view=home()) == "not_enabled"
-    await doors.close()
+    api = Api(tmp_path, manifest)
+    assert await error(api, "views.publish", user_id=ALEX.id, view=home()) == "not_enabled"
+    await api.close()
 
 
-async def test_everything_a_person_sees_is_there_after_a_restart(doors: Doors) -> None:
-    parent = await doors.say("plan my day")
-    await doors.post("on it", thread_ts=parent)
-    await doors.call("chat.postEphemeral", channel=parent and "C0000GENERAL", user=ALEX.id, text="psst")
-    await doors.call("views.publish", user_id=ALEX.id, view=home())
-    view = await opened(doors)
-    await opened(doors, "views.push")
-    doors.workspace.modals.remember(view, {"title": {"value": {"type": "plain_text_input", "value": "typed"}}})
+async def test_everything_a_person_sees_is_there_after_a_restart(api: Api) -> None:
+    parent = await api.say("plan my day")
+    await api.post("on it", thread_ts=parent)
+    await api.call("chat.postEphemeral", channel=parent and "C0000GENERAL", user=ALEX.id, text="psst")
+    await api.call("views.publish", user_id=ALEX.id, view=home())
+    view = await opened(api)
+    await opened(api, "views.push")
+    api.workspace.modals.remember(view, {"title": {"value": {"type": "plain_text_input", "value": "typed"}}})
 
     async def seen() -> list[dict[str, Any]]:
         return [
-            await doors.see("messages", channel="D0000ALEX"),
-            await doors.see("messages", channel="D0000ALEX", thread_ts=parent),
-            await doors.see("messages", channel="C0000GENERAL"),
-            await doors.see("home"),
-            await doors.see("modals"),
-            await doors.see("state"),
+            await api.see("messages", channel="D0000ALEX"),
+            await api.see("messages", channel="D0000ALEX", thread_ts=parent),
+            await api.see("messages", channel="C0000GENERAL"),
+            await api.see("home"),
+            await api.see("modals"),
+            await api.see("state"),
         ]
 
     before = await seen()
-    doors.reopen()
+    api.reopen()
     assert await seen() == before
     assert len(before[4]["stack"]) == 2

@@ -20,7 +20,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from sqlalchemy import select
-from tests.unit.conversation.person import House, open_house_at
+from tests.unit.conversation.person import Harness, open_harness_at
 
 from fateforger.adapters.store.store import open_store
 from fateforger.adapters.store.talks import RITUAL_MARK
@@ -70,27 +70,27 @@ class Year:
     """Everything that happens in a year, and its results."""
 
     choice: Choice
-    houses: tuple[House, House]
+    harnesses: tuple[Harness, Harness]
     chance: random.Random
     down: list[Span] = field(default_factory=list)
     off: list[Span] = field(default_factory=list)
     touched: list[datetime] = field(default_factory=list)
     planned: dict[date, datetime] = field(default_factory=dict)
-    letters: list[tuple[str, datetime]] = field(default_factory=list)
+    deliveries: list[tuple[str, datetime]] = field(default_factory=list)
 
     @property
     def clock(self) -> datetime:
-        return self.houses[0].clock.at
+        return self.harnesses[0].clock.at
 
     # --- what happens
 
     async def live(self, first: date, days: int) -> None:
         self._draw(first, days)
         start, end = (datetime.combine(first + timedelta(days=n), time(0), UTC) for n in (0, days))
-        self.houses[0].clock.at = start - timedelta(minutes=1)
+        self.harnesses[0].clock.at = start - timedelta(minutes=1)
         await self._choose(on=True)
         for moment, deed in sorted(self._list_moments(first, days, start, end), key=lambda each: each[0]):
-            self.houses[0].clock.at = max(self.clock, moment)
+            self.harnesses[0].clock.at = max(self.clock, moment)
             match deed:
                 case "round" if not _covers(self.down, self.clock):
                     await self._round()
@@ -146,13 +146,13 @@ class Year:
     async def _round(self) -> None:
         """Run a round of one of the programs, or of both at once; sometimes after a restart."""
         if self.chance.random() < 0.1:
-            self.chance.choice(self.houses).restart()
-        looking = self.houses if self.chance.random() < 0.5 else (self.chance.choice(self.houses),)
-        await asyncio.gather(*(house.rituals.send_due() for house in looking))
-        jobs = self.houses[0].store.jobs
+            self.chance.choice(self.harnesses).restart()
+        looking = self.harnesses if self.chance.random() < 0.5 else (self.chance.choice(self.harnesses),)
+        await asyncio.gather(*(harness.rituals.send_due() for harness in looking))
+        jobs = self.harnesses[0].store.jobs
         while (job := await jobs.claim(NOTIFICATION.name, "w", now=self.clock, lease_seconds=60)) is not None:
             if str(job.payload["v"]).startswith("ritual/"):
-                self.letters.append((str(job.payload["v"]), self.clock))
+                self.deliveries.append((str(job.payload["v"]), self.clock))
             await jobs.finish(job)
 
     async def _choose(self, *, on: bool) -> None:
@@ -165,11 +165,11 @@ class Year:
             command_id="c", user_id=ANNA, at=self.clock, channel=DM, tz=self.choice.tz,
             change=change if on else RitualChange(off=("morning", "shutdown", "review")),
         )  # fmt: skip
-        await self.houses[0].rituals.answer(command)
+        await self.harnesses[0].rituals.answer(command)
 
     async def _save(self, day: date, *, committed: bool) -> None:
         """Plan a day for Anna, or commit it."""
-        name, sessions = f"s{day.isoformat()}{committed}", self.houses[1].store.sessions
+        name, sessions = f"s{day.isoformat()}{committed}", self.harnesses[1].store.sessions
         there = await sessions.load(name)
         made = Session(
             id=name, user_id=ANNA, channel=DM, thread_ts="1.0", created_at=self.clock, touched_at=self.clock,
@@ -228,8 +228,8 @@ CHOICES = [
 
 
 async def run(tmp_path: Path, choice: Choice, seed: int, first: date, days: int) -> None:
-    one = await open_house_at(tmp_path)
-    other = House(open_store(tmp_path / "state.db"), one.calendar, one.clock)
+    one = await open_harness_at(tmp_path)
+    other = Harness(open_store(tmp_path / "state.db"), one.calendar, one.clock)
     year = Year(choice, (one, other), random.Random(seed))
     try:
         await year.live(first, days)
@@ -240,10 +240,10 @@ async def run(tmp_path: Path, choice: Choice, seed: int, first: date, days: int)
 
 
 async def check(year: Year, first: date, days: int) -> None:
-    rows = await year.houses[1].store.database.read(lambda connection: connection.execute(select(RITUAL_MARK)).all())
+    rows = await year.harnesses[1].store.database.read(lambda connection: connection.execute(select(RITUAL_MARK)).all())
     marks: dict[Name, tuple[str, datetime]] = {(row.kind, row.day): (row.outcome, row.at) for row in rows}
     sent = {name: at for name, (outcome, at) in marks.items() if outcome == "sent"}
-    came = Counter(name for name, _ in year.letters)
+    came = Counter(name for name, _ in year.deliveries)
     assert set(came.values()) <= {1}, "one came twice"
     assert came.keys() == {f"ritual/{ANNA}/{kind}/{day}" for kind, day in sent}, "one is lost on its way"
     for moment in sent.values():

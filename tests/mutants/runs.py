@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tests.doors import SEEDED, programs
+from tests.command_line import SEEDED, programs
 from tests.forks import ROOT, Forks
 from tests.mutants.swap import break_module
 

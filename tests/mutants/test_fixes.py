@@ -34,11 +34,11 @@ FINDINGS_WITHOUT = {
 }
 """Findings whose fix cannot be taken away, each with the reason."""
 WITHOUT = {
-    "tests/security/test_doors_data.py::test_doctor_warns_of_a_page_that_others_reach": "a warning, no defense",
-    "tests/security/test_doors.py::test_a_browser_shows_the_page_but_not_in_a_foreign_frame": "two defenses: a header of"
+    "tests/security/test_entry_points_data.py::test_doctor_warns_of_a_page_that_others_reach": "a warning, no defense",
+    "tests/security/test_entry_points.py::test_a_browser_shows_the_page_but_not_in_a_foreign_frame": "two defenses: a header of"
     " the guard, and one of the page",
     "tests/security/test_fuzzing.py::test_plans": "random: test_hostile_input has what it found",
-    "tests/security/test_doors_slow.py::test_a_flood_of_connections_shuts_nobody_out": "how soon a flood shuts somebody out"
+    "tests/security/test_entry_points_slow.py::test_a_flood_of_connections_shuts_nobody_out": "how soon a flood shuts somebody out"
     " depends on the machine",
     "tests/security/test_answers.py::test_a_day_is_planned_with_hostile_services": "the limits of test_a_hostile_answer_is_given_up",
     "tests/scenarios/test_endless.py::test_a_day_is_planned_beside_events_that_never_end": "without it, nothing ends",

@@ -1,4 +1,4 @@
-"""A local workspace and the chat side of the program in this process, and people who use the page's own doors."""
+"""A local workspace and the chat side of the program in this process, and people who use the page's own API."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import httpx
 import uvicorn
 from starlette.applications import Starlette
 from tests.scenarios.radicale import free_port
-from tests.scenarios.scripted_door import ScriptedDoor
+from tests.scenarios.scripted_coordinator import ScriptedCoordinator
 
 from fateforger.adapters.clock import SystemClock
 from fateforger.adapters.store.store import Store, open_store
@@ -138,12 +138,12 @@ class Chat:
 
     workspace: Workspace
     store: Store
-    door: ScriptedDoor
+    coordinator: ScriptedCoordinator
     room: SlackApp
 
 
 def build_services(
-    store: Store, door: ScriptedDoor, *, jobs: Jobs, outbox: Outbox, render: Render | None = None
+    store: Store, coordinator: ScriptedCoordinator, *, jobs: Jobs, outbox: Outbox, render: Render | None = None
 ) -> Services:
     """Build the services of the chat side over one store and a scripted coordinator."""
     clock = SystemClock()
@@ -153,13 +153,13 @@ def build_services(
         memory=MemoryService(store.constraints, jobs, clock),
         jobs=jobs,
         clock=clock,
-        carry_out=door.handle,
+        carry_out=coordinator.handle,
         said=_say_nothing,
         tz="Etc/UTC",
     )
     owners = Ownership(store.owners, clock, named=None, page=(), real_slack=False)
     return Services(
-        coordinator=door,
+        coordinator=coordinator,
         jobs=jobs,
         outbox=outbox,
         messages=store.messages,
@@ -195,7 +195,7 @@ async def chat_at(
     *,
     jobs: Callable[[Store], Jobs] = lambda store: store.jobs,
     outbox: Callable[[Store], Outbox] = lambda store: store.outbox,
-    prepare: Callable[[ScriptedDoor], None] = lambda _door: None,
+    prepare: Callable[[ScriptedCoordinator], None] = lambda _coordinator: None,
     replica: str = "one",
     timing: Timing | None = None,
     render: Render | None = None,
@@ -205,17 +205,17 @@ async def chat_at(
 ) -> AsyncIterator[Chat]:
     """Run the chat side over a database, or the one in a folder, connected until the block ends."""
     store = open_store(where if isinstance(where, str) else where / "state.sqlite")
-    door = ScriptedDoor(store.sessions)
-    prepare(door)
+    coordinator = ScriptedCoordinator(store.sessions)
+    prepare(coordinator)
     try:
-        services = build_services(store, door, jobs=jobs(store), outbox=outbox(store), render=render)
+        services = build_services(store, coordinator, jobs=jobs(store), outbox=outbox(store), render=render)
         if personal_data is not None:
             services = replace(services, personal_data=personal_data(store))
         room = SlackApp(login(workspace, **(changes or {})), services, timing=timing or DEFAULT_TIMING)
         async with answering(workspace, room), run_slack_app(room, build_supervisor(room, services, replica, but)):
             if room.mode == "http" and workspace.http is not None:
                 await eventually(lambda: _true(workspace.transport.connected), "the workspace reaches the chat side")
-            yield Chat(workspace, store, door, room)
+            yield Chat(workspace, store, coordinator, room)
     finally:
         await store.aclose()
 

@@ -1,4 +1,4 @@
-"""A person at the page, without the page: uses the same HTTP doors as the browser does, and waits like a person does.
+"""A person at the page, without the page: uses the same HTTP API as the browser does, and waits like a person does.
 
 Waiting is always for a condition, with a deadline.
 """

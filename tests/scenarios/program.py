@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-from tests.doors import COMMAND_LINE, programs
+from tests.command_line import COMMAND_LINE, programs
 from tests.forks import Fork
 from tests.scenarios.person import NotSeen, Person, eventually
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from tests.doors import through_the_door
+from tests.command_line import run_program
 from tests.emulators.google.accounts import Client
 from tests.emulators.google.emulator import GoogleEmulator
 from tests.emulators.microsoft.emulator import MicrosoftEmulator
@@ -41,9 +41,7 @@ def run(
     """Run a command of the command line on the data directory of the program."""
     environment = {"FATEFORGER_NOW": MONDAY, **(environment or {})}
     command = (*arguments, "--data-dir", str(program.data))
-    return subprocess.CompletedProcess(
-        command, *through_the_door(*command, given=f"{password}\n", environment=environment)
-    )
+    return subprocess.CompletedProcess(command, *run_program(*command, given=f"{password}\n", environment=environment))
 
 
 def second(first: Person) -> Person:

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from tests.scenarios.chat import APP_TOKEN, BOT_TOKEN, build_services
-from tests.scenarios.scripted_door import ScriptedDoor
+from tests.scenarios.scripted_coordinator import ScriptedCoordinator
 
 from fateforger.adapters.store.store import open_store
 from fateforger.app.slack import SlackApp, run_slack_app
@@ -27,7 +27,7 @@ async def run(url: str, database: str, name: str, limits: str) -> None:
     With ``limits`` set to ``limited``, it keeps to Slack's limits.
     """
     store = open_store(database)
-    services = build_services(store, ScriptedDoor(store.sessions), jobs=store.jobs, outbox=store.outbox)
+    services = build_services(store, ScriptedCoordinator(store.sessions), jobs=store.jobs, outbox=store.outbox)
     login = SlackLogin(bot_token=BOT_TOKEN, app_token=APP_TOKEN, base_url=f"{url}/api/")
     if limits == LIMITED:
         login = replace(login, unlimited=frozenset())

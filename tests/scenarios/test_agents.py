@@ -1,4 +1,4 @@
-"""Another agent at its door, over a real pipe and real HTTP, with the protocol's own client."""
+"""Another agent, over a real pipe and real HTTP, with the protocol's own client."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ALEX = "U0000ALEX"
 TASKS = "tasks:read,tasks:write"
 
 
-async def door(data: Path, *arguments: str) -> str:
+async def run_agents(data: Path, *arguments: str) -> str:
     """Run ``fateforger mcp ...`` and return its output."""
     status, out, err = await asyncio.to_thread(run_inside, "mcp", *arguments, "--data-dir", str(data))
     assert status == 0, err
@@ -38,7 +38,7 @@ async def door(data: Path, *arguments: str) -> str:
 
 async def let_in(data: Path, name: str, scopes: str = TASKS) -> str:
     """Return the token of a new client, as the command line prints it."""
-    return (await door(data, "client", "add", name, "--user", ALEX, "--scopes", scopes)).strip()
+    return (await run_agents(data, "client", "add", name, "--user", ALEX, "--scopes", scopes)).strip()
 
 
 def everything_kept(data: Path) -> bytes:
@@ -89,12 +89,12 @@ async def test_over_a_pipe(tmp_path: Path) -> None:
         assert {tool.name for tool in (await client.list_tools()).tools} == set(TOOLS)
         task = (await asked(client, "create_task", title="Write the report"))["task"]
         assert (await asked(client, "pull"))["task"]["id"] == task["id"]
-        await door(tmp_path, "client", "revoke", "robot")
+        await run_agents(tmp_path, "client", "revoke", "robot")
         assert "was revoked" in await refused(client, "list_tasks")
     async with aclosing(open_store(tmp_path / "fateforger.db")) as store:
         noted = [action.command for action in await store.operator_log.latest(ALEX, limit=9)]
     assert noted == ["mcp client revoke", "mcp client add"], "the person sees that the operator did this"
-    out = await door(tmp_path, "log", "--json")
+    out = await run_agents(tmp_path, "log", "--json")
     assert [call["tool"] for call in json.loads(out)["calls"]] == ["list_tasks", "pull", "create_task"]
     assert token.split("_", 2)[2].encode() not in out.encode() + everything_kept(tmp_path)
 
@@ -114,7 +114,7 @@ def test_over_a_pipe_without_a_token(tmp_path: Path) -> None:
 async def test_over_http_each_request_brings_its_token(tmp_path: Path) -> None:
     """Wrong, revoked, expired and foreign: a refusal, and nothing is done."""
     token, gone, reader = [await let_in(tmp_path, name) for name in ("robot", "gone", "reader")]
-    await door(tmp_path, "client", "revoke", "gone")
+    await run_agents(tmp_path, "client", "revoke", "gone")
     settings = read_settings(data_dir=tmp_path)
     async with serve_http(settings, "127.0.0.1", 0) as url:
         async with connected(url, token) as client:

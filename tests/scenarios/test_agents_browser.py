@@ -19,7 +19,7 @@ from tests.scenarios.caldav import CalDav
 from tests.scenarios.day import STEPS
 from tests.scenarios.person import Person, eventually
 from tests.scenarios.program import Program
-from tests.scenarios.test_agents import ALEX, asked, connected, door, let_in, piped
+from tests.scenarios.test_agents import ALEX, asked, connected, let_in, piped, run_agents
 from tests.scenarios.test_browser_day import CHROMIUM
 
 from fateforger.adapters.store.store import open_store
@@ -128,5 +128,5 @@ async def test_nothing_is_written_without_the_owners_click(program: Program) -> 
         await undo.click()
         await expect(page.get_by_text("Taken back: “No calls before ten”.")).to_be_visible()
         assert await states(client, patch, rule) == ["undone", "undone"]
-    calls = json.loads(await door(data, "log", "--json"))["calls"]
+    calls = json.loads(await run_agents(data, "log", "--json"))["calls"]
     assert {call["outcome"] for call in calls} == {"done"}

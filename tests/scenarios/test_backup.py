@@ -10,7 +10,7 @@ from contextlib import aclosing
 from pathlib import Path
 
 import pytest
-from tests.doors import through_the_door
+from tests.command_line import run_program
 from tests.postgres import PostgresServer
 from tests.scenarios.caldav import CalDav
 from tests.scenarios.day import STEPS
@@ -36,7 +36,7 @@ def databases(request: pytest.FixtureRequest) -> Iterator[tuple[dict[str, str], 
 
 def admin(*words: str, data: Path, environment: dict[str, str]) -> tuple[int, dict[str, object]]:
     given = {**NOW, **environment}
-    status, out, err = through_the_door("admin", *words, "--data-dir", str(data), "--json", environment=given)
+    status, out, err = run_program("admin", *words, "--data-dir", str(data), "--json", environment=given)
     assert err == "", err
     return status, json.loads(out)
 
@@ -56,7 +56,7 @@ def test_all_is_lost_and_the_thread_goes_on(tmp_path: Path, databases: tuple[dic
         for _, step in STEPS:
             step(person)
         rule = ("add", "--name", "No calls before ten", "--user", person.user, "--data-dir", str(program.data))
-        assert through_the_door("constraints", *rule, environment={**NOW, **old})[0] == 0
+        assert run_program("constraints", *rule, environment={**NOW, **old})[0] == 0
         where = old.get("FATEFORGER_DATABASE_URL", str(program.data / "fateforger.db"))
         eventually(lambda: asyncio.run(is_indexed(where)), "the search index has the rule")
         written = CalDav(program.caldav_url()).events()

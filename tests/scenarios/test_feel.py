@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
-from tests.doors import through_the_door
+from tests.command_line import run_program
 from tests.factories.words import wants
 from tests.fakes.openai_server import Says
 from tests.scenarios.program import Program
@@ -94,7 +94,7 @@ def test_words_stop_thumbs_and_no_ghost_after_a_kill(program: Program, listener:
 
     thread.get_by_role("button", name="This helped").last.click()
     expect(thread.get_by_text(THANKS)).to_be_visible()
-    status, said, errors = through_the_door("feedback", "--json", "--data-dir", str(program.data))
+    status, said, errors = run_program("feedback", "--json", "--data-dir", str(program.data))
     assert status == 0, errors
     [rating] = json.loads(said)["feedback"]
     assert (rating["helpful"], [name.partition("/")[0] for name in rating["prompts"]]) == (True, ["decide"])

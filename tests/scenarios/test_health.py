@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from tests.doors import through_the_door
+from tests.command_line import run_program
 from tests.scenarios.program import Program
 
 pytestmark = pytest.mark.process
@@ -46,7 +46,7 @@ def test_other_commands_know_where_it_listens(tmp_path: Path) -> None:
     program = Program(tmp_path / "data").start()
 
     def say(*command: str) -> str:
-        return through_the_door(*command, environment={"FATEFORGER_DATA_DIR": str(program.data)})[1]
+        return run_program(*command, environment={"FATEFORGER_DATA_DIR": str(program.data)})[1]
 
     try:
         program.person()

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.doors import through_the_door
+from tests.command_line import run_program
 from tests.scenarios.caldav import CalDav
 from tests.scenarios.day import all_steps
 from tests.scenarios.person import Json, NotSeen, Person, controls, eventually, label, texts
@@ -160,12 +160,12 @@ def test_what_the_operator_did_is_on_the_board_and_in_the_export(program: Progra
     person = board.person.user
     read = ("constraints", "list", "--user", person)
     for command in (read, ("tasks", "add", "Water the plants", "--user", person), read):
-        status, _, errors = through_the_door(*command, *whose)
+        status, _, errors = run_program(*command, *whose)
         assert status == 0, errors
     twice = f"your rules were read (by {find_operator()}, 2 times that day)"
     shown = board.reads("What was done with your data", twice, "your queue was changed")
     assert shown.count("your rules were read") == 1
-    status, said, errors = through_the_door("person", "export", person, *whose)
+    status, said, errors = run_program("person", "export", person, *whose)
     assert status == 0, errors
     noted = json.loads(said)["held"]["operator_actions"]
     assert [each["command"] for each in noted] == ["constraints list", "tasks add", "constraints list", "person export"]

@@ -48,7 +48,7 @@ def card(text: str) -> Card:
     return Card(text=text, parts=(Prose(text=text),))
 
 
-def letter(text: str, v: str, channel: str, *, ts: str | None = None) -> Notification:
+def delivery(text: str, v: str, channel: str, *, ts: str | None = None) -> Notification:
     return Notification(v=v, channel=channel, ts=ts, card=card(text))
 
 
@@ -69,16 +69,16 @@ async def test_a_card_is_brought_once_however_often_it_is_sent(post: Post) -> No
 
 
 async def test_a_card_that_was_posted_before_the_program_died_is_not_posted_again(post: Post) -> None:
-    await deliver_notification(letter("Hello", "v1", post.person.channel), post.poster, again=False)
-    await deliver_notification(letter("Hello", "v1", post.person.channel), post.poster, again=True)
+    await deliver_notification(delivery("Hello", "v1", post.person.channel), post.poster, again=False)
+    await deliver_notification(delivery("Hello", "v1", post.person.channel), post.poster, again=True)
     assert await texts(post.person) == ["Hello"]
 
 
 async def test_a_card_takes_the_place_of_the_one_that_was_pressed(post: Post) -> None:
     """If that message is gone, the card is posted again."""
-    await deliver_notification(letter("Waiting", "v1", post.person.channel), post.poster, again=False)
+    await deliver_notification(delivery("Waiting", "v1", post.person.channel), post.poster, again=False)
     (message,) = await post.person.roots()
-    await deliver_notification(letter("Done", "v2", post.person.channel, ts=message["ts"]), post.poster, again=False)
+    await deliver_notification(delivery("Done", "v2", post.person.channel, ts=message["ts"]), post.poster, again=False)
     assert await texts(post.person) == ["Done"]
-    await deliver_notification(letter("Again", "v3", post.person.channel, ts="1.000000"), post.poster, again=False)
+    await deliver_notification(delivery("Again", "v3", post.person.channel, ts="1.000000"), post.poster, again=False)
     assert await texts(post.person) == ["Done", "Again"]

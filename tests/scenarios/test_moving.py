@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 from tests.scenarios.chat import BOT_TOKEN, Chat, Json, Person, chat_at, eventually, steps, workspace_at
-from tests.scenarios.scripted_door import state_card
+from tests.scenarios.scripted_coordinator import state_card
 from tests.scenarios.test_slack_room import forge, settled
 
 from fateforger.adapters.store.store import Store, open_store

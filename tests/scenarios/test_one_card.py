@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.scenarios.chat import Chat, Json, Person, chat_at, eventually
-from tests.scenarios.scripted_door import WELCOME_TEXT, ScriptedDoor
+from tests.scenarios.scripted_coordinator import WELCOME_TEXT, ScriptedCoordinator
 from tests.scenarios.store_faults import Failing
 
 from fateforger.session.cards import Activity, Progress
@@ -130,7 +130,7 @@ async def dies_and_goes_on(workspace: Workspace, folder: Path, alex: Person, way
     """Return whether the program died before it was done."""
     async with chat_at(workspace, folder, timing=BRISK) as chat:
         ts = await begin(chat, alex, way)
-        turn = Held(chat.door)
+        turn = Held(chat.coordinator)
         workspace.faults = death
         await way.ask(alex, ts)
         await eventually(lambda: turn.is_shown(alex, ts, death), "what the turn does")
@@ -160,16 +160,16 @@ async def is_not_recorded_and_goes_on(workspace: Workspace, folder: Path, alex: 
 class Held:
     """A turn that says what it does until it may go on."""
 
-    def __init__(self, door: ScriptedDoor) -> None:
+    def __init__(self, coordinator: ScriptedCoordinator) -> None:
         self.held = True
-        self._door = door
-        door.before_handling = self
+        self._coordinator = coordinator
+        coordinator.before_handling = self
 
     async def __call__(self, _command: InboxCommand) -> None:
         await eventually(lambda: is_true(not self.held), "the end of the turn")
 
     async def is_shown(self, alex: Person, ts: str, death: Death) -> bool:
-        self._door.tell(Progress(doing=Activity.READING))
+        self._coordinator.tell(Progress(doing=Activity.READING))
         return death.came or READING in str(await alex.thread(ts))
 
 
@@ -179,15 +179,15 @@ async def begin(chat: Chat, alex: Person, way: Way) -> str:
         await click(alex, ts)
         await alex.sees(ts, "1 steps")
     await eventually(lambda: is_settled(chat), "a thread that waits")
-    chat.door.replies = way.replies
+    chat.coordinator.replies = way.replies
     return ts
 
 
 async def goes_on(workspace: Workspace, folder: Path, alex: Person, ts: str, way: Way) -> None:
     """Start the program again, and check the thread and its card."""
 
-    def prepare(door: ScriptedDoor) -> None:
-        door.replies = way.replies
+    def prepare(coordinator: ScriptedCoordinator) -> None:
+        coordinator.replies = way.replies
 
     async with chat_at(workspace, folder, timing=BRISK, prepare=prepare) as chat:
         await has_one_card(chat, alex, ts, way)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tests.doors import through_the_door
+from tests.command_line import run_program
 from tests.scenarios.chat import APP_TOKEN, BOT_TOKEN, Json, Person, control, eventually, workspace_at
 from tests.scenarios.person import texts
 from tests.scenarios.program import Program
@@ -56,7 +56,7 @@ class Office:
     async def doctor(self) -> str:
         """Return the message about the owner."""
         words = ("doctor", "--json", "--data-dir", str(self.program.data))
-        _, out, _ = await asyncio.to_thread(through_the_door, *words, environment=self.program.environment)
+        _, out, _ = await asyncio.to_thread(run_program, *words, environment=self.program.environment)
         (message,) = (str(check["message"]) for check in json.loads(out)["checks"] if check["name"] == "owner")
         return message
 

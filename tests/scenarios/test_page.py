@@ -68,7 +68,7 @@ async def browser() -> AsyncIterator[Browser]:
 
 
 @dataclass
-class Desk:
+class Tab:
     """A served workspace, the app connected to it and a person's page."""
 
     served: Running
@@ -86,7 +86,7 @@ class Desk:
         return str(posted["ts"])
 
 
-Listen = Callable[[AsyncApp, Desk], None]
+Listen = Callable[[AsyncApp, Tab], None]
 
 
 def app_of(served: Running) -> AsyncApp:
@@ -104,25 +104,25 @@ async def app_on(served: Running, app: AsyncApp) -> AsyncIterator[None]:
         await handler.close_async()  # type: ignore[no-untyped-call]  # slack-bolt leaves it so
 
 
-def nothing(_app: AsyncApp, _desk: Desk) -> None:
+def nothing(_app: AsyncApp, _tab: Tab) -> None:
     """Do not add any listeners."""
 
 
 @contextlib.asynccontextmanager
-async def desk_at(folder: Path, browser: Browser, listen: Listen = nothing, **screen: Any) -> AsyncIterator[Desk]:
+async def open_tab(folder: Path, browser: Browser, listen: Listen = nothing, **screen: Any) -> AsyncIterator[Tab]:
     """Run everything and open the page; at the end no script on the page may have failed."""
     async with running(folder) as served:
         app = app_of(served)
         context = await browser.new_context(**({"viewport": DESK} | screen))
-        desk = Desk(served, app.client, await context.new_page())
+        tab = Tab(served, app.client, await context.new_page())
         mistakes: list[str] = []
-        desk.page.on("pageerror", lambda mistake: mistakes.append(str(mistake)))
-        listen(app, desk)
+        tab.page.on("pageerror", lambda mistake: mistakes.append(str(mistake)))
+        listen(app, tab)
         acknowledge_the_rest(app)
         async with app_on(served, app):
-            await desk.page.goto(served.url)
-            await expect(desk.composer).to_be_visible()
-            yield desk
+            await tab.page.goto(served.url)
+            await expect(tab.composer).to_be_visible()
+            yield tab
             await context.close()
     assert mistakes == []
 
@@ -135,60 +135,60 @@ def acknowledge_the_rest(app: AsyncApp) -> None:
 
 
 def note_actions(*action_ids: str) -> Listen:
-    def listen(app: AsyncApp, desk: Desk) -> None:
+    def listen(app: AsyncApp, tab: Tab) -> None:
         for action_id in action_ids:
 
             @app.action(action_id)
             async def note(ack: AsyncAck, action: Json) -> None:
                 await ack()
-                desk.seen.append(action)
+                tab.seen.append(action)
 
     return listen
 
 
 @in_browser
 async def test_messages_and_threaded_replies_appear_live(tmp_path: Path, browser: Browser) -> None:
-    def listen(app: AsyncApp, _desk: Desk) -> None:
+    def listen(app: AsyncApp, _tab: Tab) -> None:
         @app.event("message")
         async def answer(event: Json, client: AsyncWebClient) -> None:
             if "thread_ts" not in event:
                 await client.chat_postMessage(channel=DM, thread_ts=event["ts"], text=f"Re: {event['text']}")
 
-    async with desk_at(tmp_path, browser, listen) as desk:
-        await desk.composer.fill("plan my day")
-        await desk.composer.press("Enter")
-        await expect(desk.page.locator("#messages .message .content")).to_have_text(["plan my day"])
-        await expect(desk.page.locator("#thread .message .content")).to_have_text(["plan my day", "Re: plan my day"])
-        reply = desk.page.locator("#thread-composer")
+    async with open_tab(tmp_path, browser, listen) as tab:
+        await tab.composer.fill("plan my day")
+        await tab.composer.press("Enter")
+        await expect(tab.page.locator("#messages .message .content")).to_have_text(["plan my day"])
+        await expect(tab.page.locator("#thread .message .content")).to_have_text(["plan my day", "Re: plan my day"])
+        reply = tab.page.locator("#thread-composer")
         await reply.fill("thank you")
         await reply.press("Enter")
-        await expect(desk.page.locator("#thread .message .content")).to_have_text(
+        await expect(tab.page.locator("#thread .message .content")).to_have_text(
             ["plan my day", "Re: plan my day", "thank you"]
         )
-        await expect(desk.page.locator(".thread-summary .count")).to_have_text("2 replies")
-        [parent] = await desk.served.messages()
-        assert [m["text"] for m in await desk.served.messages(thread_ts=parent["ts"])][2] == "thank you"
+        await expect(tab.page.locator(".thread-summary .count")).to_have_text("2 replies")
+        [parent] = await tab.served.messages()
+        assert [m["text"] for m in await tab.served.messages(thread_ts=parent["ts"])][2] == "thank you"
 
 
 @in_browser
 async def test_an_empty_conversation_begins_with_the_apps_shortcut(tmp_path: Path, browser: Browser) -> None:
     """The big button is the global shortcut and not the command of the hint below; pressed twice at once it counts once."""
 
-    def listen(app: AsyncApp, desk: Desk) -> None:
+    def listen(app: AsyncApp, tab: Tab) -> None:
         @app.shortcut("plan_day")
         async def note(ack: AsyncAck, shortcut: Json, client: AsyncWebClient) -> None:
             await ack()
-            desk.seen.append(shortcut)
+            tab.seen.append(shortcut)
             await client.chat_postMessage(channel=DM, text="Shall we?")
 
-    async with desk_at(tmp_path, browser, listen) as desk:
-        start = desk.page.get_by_role("button", name="Plan my day", exact=True)
+    async with open_tab(tmp_path, browser, listen) as tab:
+        start = tab.page.get_by_role("button", name="Plan my day", exact=True)
         await expect(start).to_have_count(1)
         await expect(start).to_have_class(re.compile(r"\bprimary\b"))
-        await expect(desk.page.locator(".opening-commands")).to_have_text("/timebox Plan a day")
+        await expect(tab.page.locator(".opening-commands")).to_have_text("/timebox Plan a day")
         await start.dblclick()
-        await expect(desk.page.locator("#messages .message .content")).to_have_text(["Shall we?"])
-        assert [shortcut["callback_id"] for shortcut in desk.seen] == ["plan_day"]
+        await expect(tab.page.locator("#messages .message .content")).to_have_text(["Shall we?"])
+        assert [shortcut["callback_id"] for shortcut in tab.seen] == ["plan_day"]
 
 
 @in_browser
@@ -198,27 +198,27 @@ async def test_what_is_held_down_while_a_message_comes_in_is_pressed(
 ) -> None:
     """The big button goes away with the first message: not under the finger."""
 
-    def listen(app: AsyncApp, desk: Desk) -> None:
+    def listen(app: AsyncApp, tab: Tab) -> None:
         @app.shortcut("plan_day")
         async def note(ack: AsyncAck, shortcut: Json) -> None:
             await ack()
-            desk.seen.append(shortcut)
+            tab.seen.append(shortcut)
 
-    async with desk_at(tmp_path, browser, listen) as desk:
+    async with open_tab(tmp_path, browser, listen) as tab:
         came: list[str] = []
-        desk.page.on("websocket", lambda wire: wire.on("framereceived", lambda frame: came.append(str(frame))))
-        await desk.page.reload()
-        start = desk.page.get_by_role("button", name="Plan my day", exact=True)
+        tab.page.on("websocket", lambda wire: wire.on("framereceived", lambda frame: came.append(str(frame))))
+        await tab.page.reload()
+        start = tab.page.get_by_role("button", name="Plan my day", exact=True)
         await (start.hover() if hand == "mouse" else start.focus())
-        await (desk.page.mouse.down() if hand == "mouse" else desk.page.keyboard.down(" "))
-        await desk.post(section("Good morning"))
+        await (tab.page.mouse.down() if hand == "mouse" else tab.page.keyboard.down(" "))
+        await tab.post(section("Good morning"))
         await until(lambda: any("Good morning" in frame for frame in came))
-        await desk.page.evaluate("() => new Promise(requestAnimationFrame)")
+        await tab.page.evaluate("() => new Promise(requestAnimationFrame)")
         await expect(start).to_be_visible()
-        await (desk.page.mouse.up() if hand == "mouse" else desk.page.keyboard.up(" "))
-        await expect(desk.page.locator("#messages .message .content")).to_have_text(["Good morning"])
-        await until(lambda: bool(desk.seen))
-        assert [shortcut["callback_id"] for shortcut in desk.seen] == ["plan_day"]
+        await (tab.page.mouse.up() if hand == "mouse" else tab.page.keyboard.up(" "))
+        await expect(tab.page.locator("#messages .message .content")).to_have_text(["Good morning"])
+        await until(lambda: bool(tab.seen))
+        assert [shortcut["callback_id"] for shortcut in tab.seen] == ["plan_day"]
 
 
 @in_browser
@@ -233,24 +233,24 @@ async def test_a_picture_that_comes_late_moves_nothing(tmp_path: Path, browser: 
             (b"IEND", b""),
         )
     )
-    async with desk_at(tmp_path, browser) as desk:
+    async with open_tab(tmp_path, browser) as tab:
         loads = asyncio.Event()
 
         async def late(route: Route) -> None:
             await loads.wait()
             await route.continue_()
 
-        await desk.page.route("**/files/*", late)
-        upload = await desk.client.files_getUploadURLExternal(filename="day.png", length=len(png))
+        await tab.page.route("**/files/*", late)
+        upload = await tab.client.files_getUploadURLExternal(filename="day.png", length=len(png))
         async with httpx.AsyncClient() as http:
             await http.post(str(upload["upload_url"]), content=png)
-        await desk.client.files_completeUploadExternal(files=[{"id": str(upload["file_id"])}])
+        await tab.client.files_completeUploadExternal(files=[{"id": str(upload["file_id"])}])
         picture = {"type": "image", "slack_file": {"id": upload["file_id"]}, "alt_text": "My day"}
-        await desk.post(picture, actions(button("go")))
-        press = desk.page.get_by_role("button", name="Go", exact=True)
+        await tab.post(picture, actions(button("go")))
+        press = tab.page.get_by_role("button", name="Go", exact=True)
         await expect(press).to_be_visible()
         before = await press.bounding_box()
-        shown = desk.page.get_by_role("img", name="My day")
+        shown = tab.page.get_by_role("img", name="My day")
         assert await shown.evaluate("image => [image.complete, image.clientHeight]") == [False, size[1]]
         loads.set()
         await expect(shown).to_have_js_property("naturalHeight", size[1])
@@ -259,27 +259,27 @@ async def test_a_picture_that_comes_late_moves_nothing(tmp_path: Path, browser: 
 
 @in_browser
 async def test_a_button_is_pending_and_a_double_click_counts_once(tmp_path: Path, browser: Browser) -> None:
-    def listen(app: AsyncApp, desk: Desk) -> None:
+    def listen(app: AsyncApp, tab: Tab) -> None:
         @app.action("go")
         async def work(ack: AsyncAck, action: Json, body: Json, client: AsyncWebClient) -> None:
             await ack()
-            desk.seen.append(action)
-            await expect(desk.page.get_by_role("button", name="Go")).to_have_attribute("aria-busy", "true")
+            tab.seen.append(action)
+            await expect(tab.page.get_by_role("button", name="Go")).to_have_attribute("aria-busy", "true")
             await client.chat_update(channel=DM, ts=body["message"]["ts"], text="done", blocks=[section("All done")])
 
-    async with desk_at(tmp_path, browser, listen) as desk:
-        await desk.post(actions(button("go", value="42"), block_id="board"))
-        await desk.page.get_by_role("button", name="Go").dblclick()
-        await expect(desk.page.get_by_text("All done")).to_be_visible()
-        await expect(desk.page.get_by_role("button", name="Go")).to_have_count(0)
-        assert [(action["action_id"], action["value"]) for action in desk.seen] == [("go", "42")]
+    async with open_tab(tmp_path, browser, listen) as tab:
+        await tab.post(actions(button("go", value="42"), block_id="board"))
+        await tab.page.get_by_role("button", name="Go").dblclick()
+        await expect(tab.page.get_by_text("All done")).to_be_visible()
+        await expect(tab.page.get_by_role("button", name="Go")).to_have_count(0)
+        assert [(action["action_id"], action["value"]) for action in tab.seen] == [("go", "42")]
 
 
 @in_browser
 async def test_choices_dates_and_times_reach_the_app(tmp_path: Path, browser: Browser) -> None:
-    async with desk_at(tmp_path, browser, note_actions("kind", "day", "start")) as desk:
-        page = desk.page
-        await desk.post(
+    async with open_tab(tmp_path, browser, note_actions("kind", "day", "start")) as tab:
+        page = tab.page
+        await tab.post(
             actions(
                 {
                     "type": "static_select",
@@ -294,15 +294,15 @@ async def test_choices_dates_and_times_reach_the_app(tmp_path: Path, browser: Br
         )
         await page.get_by_role("combobox", name="Kind").click()
         await page.get_by_role("option", name="Shallow").click()
-        await until(lambda: len(desk.seen) == 1)
+        await until(lambda: len(tab.seen) == 1)
         await page.locator("input[type=date]").fill("2026-11-05")
         await page.locator("input[type=date]").press("Enter")
-        await until(lambda: len(desk.seen) == 2)
+        await until(lambda: len(tab.seen) == 2)
         await page.get_by_role("combobox", name="Start").fill("0930")
         await page.get_by_role("combobox", name="Start").press("Enter")
-        await until(lambda: len(desk.seen) == 3)
-        assert desk.seen[0]["selected_option"] == option("shallow")
-        assert [desk.seen[1]["selected_date"], desk.seen[2]["selected_time"]] == ["2026-11-05", "09:30"]
+        await until(lambda: len(tab.seen) == 3)
+        assert tab.seen[0]["selected_option"] == option("shallow")
+        assert [tab.seen[1]["selected_date"], tab.seen[2]["selected_time"]] == ["2026-11-05", "09:30"]
         await expect(page.get_by_role("combobox", name="Kind")).to_have_text("Shallow")
 
 
@@ -316,7 +316,7 @@ def a_form(*more: Json) -> Json:
     )
 
 
-def form_app(app: AsyncApp, desk: Desk) -> None:
+def form_app(app: AsyncApp, tab: Tab) -> None:
     """Open a form, let it grow, refuse the title “taken” and accept any other."""
 
     @app.action("open")
@@ -332,7 +332,7 @@ def form_app(app: AsyncApp, desk: Desk) -> None:
     @app.view("form")
     async def submitted(ack: AsyncAck, view: Json) -> None:
         values = {block: entry["value"]["value"] for block, entry in view["state"]["values"].items()}
-        desk.seen.append(values)
+        tab.seen.append(values)
         if values["title"] == "taken":
             await ack(response_action="errors", errors={"title": "There is such a block already."})
         else:
@@ -343,7 +343,7 @@ def form_app(app: AsyncApp, desk: Desk) -> None:
 async def test_a_form_shown_again_at_once_is_not_drawn_over_by_a_slow_answer(tmp_path: Path, browser: Browser) -> None:
     """The app updates the form below while the answer to the submission is still on its way to the page."""
 
-    def listen(app: AsyncApp, desk: Desk) -> None:
+    def listen(app: AsyncApp, tab: Tab) -> None:
         below: list[str] = []
 
         @app.action("open")
@@ -360,24 +360,24 @@ async def test_a_form_shown_again_at_once_is_not_drawn_over_by_a_slow_answer(tmp
         @app.view("form")
         async def submitted(ack: AsyncAck, client: AsyncWebClient) -> None:
             await ack()
-            await until(lambda: len(desk.served.workspace.modals.stack(ALEX.id)) == 1)
+            await until(lambda: len(tab.served.workspace.modals.stack(ALEX.id)) == 1)
             await client.views_update(view_id=below[0], view=modal(section("Saved.")))
 
-    async with desk_at(tmp_path, browser, listen) as desk:
-        dialog = desk.page.get_by_role("dialog")
+    async with open_tab(tmp_path, browser, listen) as tab:
+        dialog = tab.page.get_by_role("dialog")
 
         async def slow(route: Route) -> None:
             answer = await route.fetch()
             await expect(dialog.get_by_text("Saved.")).to_be_visible()
             await route.fulfill(response=answer)
 
-        await desk.page.route("**/ui/view_submit", slow)
-        await desk.post(actions(button("open"), block_id="board"))
-        await desk.page.get_by_role("button", name="Go").click()
+        await tab.page.route("**/ui/view_submit", slow)
+        await tab.post(actions(button("open"), block_id="board"))
+        await tab.page.get_by_role("button", name="Go").click()
         await dialog.get_by_role("button", name="Go").click()
         await expect(dialog.get_by_role("button", name="Back")).to_be_visible()
         await dialog.get_by_label("Title").fill("Write report")
-        async with desk.page.expect_response("**/ui/view_submit", timeout=60_000):
+        async with tab.page.expect_response("**/ui/view_submit", timeout=60_000):
             await dialog.get_by_role("button", name="Save").click()
         await expect(dialog.get_by_role("button", name="Save")).to_have_attribute("aria-busy", "false")
         await expect(dialog.get_by_text("Saved.")).to_be_visible()
@@ -385,10 +385,10 @@ async def test_a_form_shown_again_at_once_is_not_drawn_over_by_a_slow_answer(tmp
 
 @in_browser
 async def test_a_form_says_what_is_wrong_and_keeps_what_was_typed(tmp_path: Path, browser: Browser) -> None:
-    async with desk_at(tmp_path, browser, form_app) as desk:
-        await desk.post(actions(button("open"), block_id="board"))
-        await desk.page.get_by_role("button", name="Go").click()
-        dialog = desk.page.get_by_role("dialog")
+    async with open_tab(tmp_path, browser, form_app) as tab:
+        await tab.post(actions(button("open"), block_id="board"))
+        await tab.page.get_by_role("button", name="Go").click()
+        dialog = tab.page.get_by_role("dialog")
         title, minutes = dialog.get_by_label("Title"), dialog.get_by_label("Minutes")
         save = dialog.get_by_role("button", name="Save")
         await minutes.fill("soon")
@@ -397,7 +397,7 @@ async def test_a_form_says_what_is_wrong_and_keeps_what_was_typed(tmp_path: Path
             ["Please complete this required field.", "Please enter a number."]
         )
         await expect(title).to_be_focused()
-        assert desk.seen == []
+        assert tab.seen == []
         await title.fill("taken")
         await minutes.fill("45")
         await dialog.get_by_role("button", name="Go").click()
@@ -412,45 +412,45 @@ async def test_a_form_says_what_is_wrong_and_keeps_what_was_typed(tmp_path: Path
         await expect(at_title).to_be_hidden()
         await save.click()
         await expect(dialog).to_have_count(0)
-        assert desk.seen == [{"title": "taken", "minutes": "45"}, {"title": "Write report", "minutes": "45"}]
+        assert tab.seen == [{"title": "taken", "minutes": "45"}, {"title": "Write report", "minutes": "45"}]
 
 
 @in_browser
 async def test_everything_works_with_the_keyboard_alone(tmp_path: Path, browser: Browser) -> None:
-    def listen(app: AsyncApp, desk: Desk) -> None:
-        form_app(app, desk)
+    def listen(app: AsyncApp, tab: Tab) -> None:
+        form_app(app, tab)
 
         @app.command("/timebox")
         async def note(ack: AsyncAck, command: Json) -> None:
             await ack()
-            desk.seen.append({"text": command["text"]})
+            tab.seen.append({"text": command["text"]})
 
-    async with desk_at(tmp_path, browser, listen) as desk:
-        keys = desk.page.keyboard
-        await desk.post(actions(button("open"), block_id="board"))
-        go = desk.page.locator("#messages .message").get_by_role("button", name="Go")
+    async with open_tab(tmp_path, browser, listen) as tab:
+        keys = tab.page.keyboard
+        await tab.post(actions(button("open"), block_id="board"))
+        go = tab.page.locator("#messages .message").get_by_role("button", name="Go")
         await expect(go).to_be_visible()
-        await tab_to(desk.page, go)
+        await tab_to(tab.page, go)
         await keys.press("Enter")
-        dialog = desk.page.get_by_role("dialog")
+        dialog = tab.page.get_by_role("dialog")
         await expect(dialog.get_by_label("Title")).to_be_focused()
         await keys.press("Escape")
         await expect(dialog).to_have_count(0)
         await expect(go).to_be_focused()
         await keys.type("/")
-        await expect(desk.composer).to_be_focused()
-        await expect(desk.page.get_by_role("option")).to_have_text([re.compile("^/timebox")])
+        await expect(tab.composer).to_be_focused()
+        await expect(tab.page.get_by_role("option")).to_have_text([re.compile("^/timebox")])
         await keys.press("Escape")
-        await expect(desk.page.get_by_role("option").filter(visible=True)).to_have_count(0)
-        await desk.composer.fill("")
+        await expect(tab.page.get_by_role("option").filter(visible=True)).to_have_count(0)
+        await tab.composer.fill("")
         await keys.type("/ti")
-        await expect(desk.page.get_by_role("option").filter(visible=True)).to_have_count(1)
+        await expect(tab.page.get_by_role("option").filter(visible=True)).to_have_count(1)
         await keys.press("Tab")
-        await expect(desk.composer).to_have_value("/timebox ")
+        await expect(tab.composer).to_have_value("/timebox ")
         await keys.type("tomorrow")
         await keys.press("Enter")
-        await until(lambda: desk.seen == [{"text": "tomorrow"}])
-        await expect(desk.composer).to_have_value("")
+        await until(lambda: tab.seen == [{"text": "tomorrow"}])
+        await expect(tab.composer).to_have_value("")
 
 
 async def tab_to(page: Page, goal: Locator) -> None:
@@ -464,19 +464,19 @@ async def tab_to(page: Page, goal: Locator) -> None:
 
 @in_browser
 async def test_a_phone_shows_one_column_with_tabs_at_the_bottom(tmp_path: Path, browser: Browser) -> None:
-    def listen(app: AsyncApp, _desk: Desk) -> None:
+    def listen(app: AsyncApp, _tab: Tab) -> None:
         @app.event("app_home_opened")
         async def publish(event: Json, client: AsyncWebClient) -> None:
             if event["tab"] == "home":
                 await client.views_publish(user_id=event["user"], view=home(section("Your days")))
 
-        form_app(app, _desk)
+        form_app(app, _tab)
 
-    async with desk_at(tmp_path, browser, listen, viewport=PHONE, has_touch=True, is_mobile=True) as desk:
-        page = desk.page
+    async with open_tab(tmp_path, browser, listen, viewport=PHONE, has_touch=True, is_mobile=True) as tab:
+        page = tab.page
         many = [{**button(f"b{n}"), "text": plain(f"Quite a long label {n}")} for n in range(4)]
-        ts = await desk.post(section("word " * 60 + "x" * 300), actions(*many, button("open"), block_id="board"))
-        await desk.post(section("In the thread"), thread_ts=ts)
+        ts = await tab.post(section("word " * 60 + "x" * 300), actions(*many, button("open"), block_id="board"))
+        await tab.post(section("In the thread"), thread_ts=ts)
         tabs = page.get_by_role("tablist", name="Views")
         box = await tabs.bounding_box()
         assert box is not None
@@ -499,11 +499,11 @@ async def test_nothing_lies_over_the_words_on_a_phone(tmp_path: Path, browser: B
     """S495: no tool covers words, no button squeezes its text, and what a thread covers takes no focus."""
     words = section("I do not know yet when you get up, start work and go to bed.")
     wordy = {**words, "accessory": {**button("go"), "text": plain("How days are planned")}}
-    async with desk_at(tmp_path, browser, viewport=PHONE, has_touch=True, is_mobile=True) as desk:
-        page = desk.page
-        ts = await desk.post(section("A plan"))
+    async with open_tab(tmp_path, browser, viewport=PHONE, has_touch=True, is_mobile=True) as tab:
+        page = tab.page
+        ts = await tab.post(section("A plan"))
         for reply in (section("First"), wordy, section("word " * 20)):
-            await desk.post(reply, thread_ts=ts)
+            await tab.post(reply, thread_ts=ts)
         thread = page.locator("#thread")
         await expect(thread.locator(".message")).to_have_count(4)
         await expect(thread.get_by_role("button", name="How days are planned")).to_be_visible()
@@ -534,7 +534,7 @@ COVERED = """thread => [...thread.querySelectorAll(".message")].flatMap((message
 async def test_an_answer_to_a_press_on_home_is_seen(tmp_path: Path, browser: Browser) -> None:
     """S496: a note says it, the tab of messages has a mark, no thread covers it, and Home stays where it was scrolled."""
 
-    def listen(app: AsyncApp, _desk: Desk) -> None:
+    def listen(app: AsyncApp, _tab: Tab) -> None:
         @app.event("app_home_opened")
         async def open_home(event: Json, client: AsyncWebClient) -> None:
             if event["tab"] == "home":
@@ -550,10 +550,10 @@ async def test_an_answer_to_a_press_on_home_is_seen(tmp_path: Path, browser: Bro
         lines = [section(f"Line {number}") for number in range(40)]
         await client.views_publish(user_id=user, view=home(*lines, actions(button("go")), *lines))
 
-    async with desk_at(tmp_path, browser, listen, viewport=PHONE, has_touch=True, is_mobile=True) as desk:
-        page = desk.page
-        ts = await desk.post(section("A plan"))
-        await desk.post(section("In the thread"), thread_ts=ts)
+    async with open_tab(tmp_path, browser, listen, viewport=PHONE, has_touch=True, is_mobile=True) as tab:
+        page = tab.page
+        ts = await tab.post(section("A plan"))
+        await tab.post(section("In the thread"), thread_ts=ts)
         await expect(page.locator("#thread")).to_be_visible()
         await page.get_by_role("tab", name="Home").tap()
         press = page.locator("#home").get_by_role("button", name="Go", exact=True)
@@ -572,35 +572,35 @@ async def test_an_answer_to_a_press_on_home_is_seen(tmp_path: Path, browser: Bro
 async def test_a_form_begins_at_its_top(tmp_path: Path, browser: Browser) -> None:
     """S495: also after another one was scrolled to its end."""
 
-    def listen(app: AsyncApp, _desk: Desk) -> None:
+    def listen(app: AsyncApp, _tab: Tab) -> None:
         @app.action("open")
         async def open_form(ack: AsyncAck, body: Json, client: AsyncWebClient) -> None:
             await ack()
             await client.views_open(trigger_id=body["trigger_id"], view=a_form(*[section("Line")] * 40))
 
-    async with desk_at(tmp_path, browser, listen, viewport=PHONE, has_touch=True, is_mobile=True) as desk:
-        await desk.post(actions(button("open")))
-        place = desk.page.locator(".modal-body")
+    async with open_tab(tmp_path, browser, listen, viewport=PHONE, has_touch=True, is_mobile=True) as tab:
+        await tab.post(actions(button("open")))
+        place = tab.page.locator(".modal-body")
         for _ in range(2):
-            await desk.page.get_by_role("button", name="Go", exact=True).first.tap()
-            await expect(desk.page.get_by_role("dialog").get_by_text("Line").first).to_be_attached()
+            await tab.page.get_by_role("button", name="Go", exact=True).first.tap()
+            await expect(tab.page.get_by_role("dialog").get_by_text("Line").first).to_be_attached()
             assert await place.evaluate("body => body.scrollTop") == 0
             await place.evaluate("body => body.scrollTo(0, body.scrollHeight)")
-            await desk.page.get_by_role("button", name="Cancel").tap()
-            await expect(desk.page.get_by_role("dialog")).to_have_count(0)
+            await tab.page.get_by_role("button", name="Cancel").tap()
+            await expect(tab.page.get_by_role("dialog")).to_have_count(0)
 
 
 @in_browser
 async def test_escape_leads_back_from_a_thread_that_covers_the_page(tmp_path: Path, browser: Browser) -> None:
     """S495: at twice the size, also for a person who wants no motion."""
     screen = ViewportSize(width=700, height=450)
-    async with desk_at(tmp_path, browser, viewport=screen, reduced_motion="reduce") as desk:
-        ts = await desk.post(section("A plan"))
-        await desk.post(actions(button("go")), thread_ts=ts)
-        await desk.page.locator("#thread").get_by_role("button", name="Go", exact=True).focus()
-        await desk.page.keyboard.press("Escape")
-        await expect(desk.page.locator("#thread")).to_be_hidden()
-        await expect(desk.composer).to_be_focused()
+    async with open_tab(tmp_path, browser, viewport=screen, reduced_motion="reduce") as tab:
+        ts = await tab.post(section("A plan"))
+        await tab.post(actions(button("go")), thread_ts=ts)
+        await tab.page.locator("#thread").get_by_role("button", name="Go", exact=True).focus()
+        await tab.page.keyboard.press("Escape")
+        await expect(tab.page.locator("#thread")).to_be_hidden()
+        await expect(tab.composer).to_be_focused()
 
 
 async def sideways(page: Page) -> int:
@@ -623,18 +623,18 @@ HOSTILE = [
 
 @in_browser
 async def test_hostile_text_is_only_text(tmp_path: Path, browser: Browser) -> None:
-    async with desk_at(tmp_path, browser, form_app) as desk:
-        page = desk.page
+    async with open_tab(tmp_path, browser, form_app) as tab:
+        page = tab.page
         for text in HOSTILE:
-            await desk.composer.fill(text)
-            await desk.composer.press("Enter")
+            await tab.composer.fill(text)
+            await tab.composer.press("Enter")
         await expect(page.locator("#messages .message .content")).to_have_text(HOSTILE)
         nasty = [section(text) for text in HOSTILE]
         link = {"type": "link", "url": "javascript:window.ran=1", "text": "rich link"}
         rich = {"type": "rich_text", "elements": [{"type": "rich_text_section", "elements": [link]}]}
         prose = {"type": "markdown", "text": f"[prose link](javascript:window.ran=1) {HOSTILE[0]}"}
         labelled = {**button("open"), "text": plain(HOSTILE[0])}
-        await desk.post(*nasty, rich, prose, actions(labelled, block_id="board"), text=HOSTILE[1])
+        await tab.post(*nasty, rich, prose, actions(labelled, block_id="board"), text=HOSTILE[1])
         board = page.locator("#messages .message").last
         await expect(board.locator(".block-section .text")).to_have_text(HOSTILE)
         for words in ("rich link", "prose link"):
@@ -642,7 +642,7 @@ async def test_hostile_text_is_only_text(tmp_path: Path, browser: Browser) -> No
         await expect(board.get_by_role("button", name=HOSTILE[0])).to_be_visible()
         assert await page.locator(".message a, .message img, .message script, .message svg[onload]").count() == 0
         assert await page.evaluate("window.ran") is None
-        policy = (await page.request.get(desk.served.url)).headers["content-security-policy"]
+        policy = (await page.request.get(tab.served.url)).headers["content-security-policy"]
         assert "default-src 'none'; script-src 'self'" in policy
 
 
@@ -655,48 +655,48 @@ async def test_a_broken_block_leaves_the_rest_of_the_page_alone(tmp_path: Path, 
         {"type": "section", "block_id": "s", "text": {"type": "mrkdwn", "text": 7}},
         {"type": "hologram", "block_id": "h", "text": {"type": "plain_text", "text": "in words"}},
     ]
-    async with desk_at(tmp_path, browser) as desk:
+    async with open_tab(tmp_path, browser) as tab:
         message = {"type": "message", "user": ALEX.id, "ts": "1772431200.000100", "text": "broken"}
         blocks = [*broken, {**section("still here"), "block_id": "ok"}]
         answer = {"messages": [{**message, "blocks": blocks}]}
-        await desk.page.route("**/ui/messages?*", lambda route: route.fulfill(json=answer))
-        await desk.page.reload()
-        await expect(desk.page.get_by_text("still here")).to_be_visible()
-        await expect(desk.page.get_by_text("in words", exact=True)).to_be_visible()
-        await expect(desk.page.get_by_text("can't be shown")).to_have_count(3)
+        await tab.page.route("**/ui/messages?*", lambda route: route.fulfill(json=answer))
+        await tab.page.reload()
+        await expect(tab.page.get_by_text("still here")).to_be_visible()
+        await expect(tab.page.get_by_text("in words", exact=True)).to_be_visible()
+        await expect(tab.page.get_by_text("can't be shown")).to_have_count(3)
 
 
 @in_browser
 async def test_an_indented_line_belongs_to_the_item_above(tmp_path: Path, browser: Browser) -> None:
-    async with desk_at(tmp_path, browser) as desk:
+    async with open_tab(tmp_path, browser) as tab:
         text = "• Report: it needs 2 h\n  End the day at 20:30\n• Mail\nThat is all"
-        await desk.post(section(text))
-        items = desk.page.get_by_role("listitem")
+        await tab.post(section(text))
+        items = tab.page.get_by_role("listitem")
         await expect(items.filter(has_text="Report: it needs 2 h")).to_contain_text("End the day at 20:30")
         await expect(items.filter(has_text="Mail")).not_to_contain_text("That is all")
 
 
 @in_browser
 async def test_a_name_in_code_is_not_broken_at_its_hyphen(tmp_path: Path, browser: Browser) -> None:
-    async with desk_at(tmp_path, browser, viewport=PHONE) as desk:
+    async with open_tab(tmp_path, browser, viewport=PHONE) as tab:
         names = " ".join(f"{'word ' * n}`ff-tkc{n}nmg`" for n in range(12))
-        await desk.post(section(f"{names} `{'long-' * 40}`"))
-        codes = desk.page.locator("code")
+        await tab.post(section(f"{names} `{'long-' * 40}`"))
+        codes = tab.page.locator("code")
         await expect(codes).to_have_count(13)
         heights = await codes.evaluate_all("codes => codes.map((code) => code.getBoundingClientRect().height)")
         assert max(heights[:12]) == min(heights) < heights[12]
-        assert await desk.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert await tab.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 @in_browser
 async def test_a_changed_or_deleted_message_changes_on_the_page(tmp_path: Path, browser: Browser) -> None:
-    async with desk_at(tmp_path, browser) as desk:
-        shown = desk.page.locator("#messages .message .content")
-        ts = await desk.post(section("Half done"))
+    async with open_tab(tmp_path, browser) as tab:
+        shown = tab.page.locator("#messages .message .content")
+        ts = await tab.post(section("Half done"))
         await expect(shown).to_have_text(["Half done"])
-        await desk.client.chat_update(channel=DM, ts=ts, text="done", blocks=[section("Wholly done")])
+        await tab.client.chat_update(channel=DM, ts=ts, text="done", blocks=[section("Wholly done")])
         await expect(shown).to_have_text(["Wholly done"])
-        await desk.client.chat_delete(channel=DM, ts=ts)
+        await tab.client.chat_delete(channel=DM, ts=ts)
         await expect(shown).to_have_count(0)
 
 

@@ -45,7 +45,7 @@ def painter() -> WaitingPainter:
 @pytest.fixture
 async def chat(workspace: Workspace, tmp_path: Path, painter: WaitingPainter) -> AsyncIterator[Chat]:
     async with chat_at(workspace, tmp_path, render=painter.render) as running:
-        running.door.day = before_and_after()
+        running.coordinator.day = before_and_after()
         yield running
 
 
@@ -98,15 +98,15 @@ async def test_a_late_picture_never_brings_back_an_older_card(
     ts = await alex.start()
     await alex.use((await alex.thread(ts))[0], "Count")
     card = await alex.sees(ts, "1 steps")
-    assert chat.door.day is not None
-    chat.door.day = chat.door.day.model_copy(update={"before": None})
+    assert chat.coordinator.day is not None
+    chat.coordinator.day = chat.coordinator.day.model_copy(update={"before": None})
     await alex.use(card, "Count")
     await alex.sees(ts, "2 steps")
     painter.may.set()
     shown = await pictured(alex, ts, "2 steps")
     assert shown["ts"] == card["ts"]
     assert [images(m) for m in await alex.thread(ts) if m["ts"] != shown["ts"]] == [[]]
-    assert images(shown)[0]["alt_text"] == describe(chat.door.day)
+    assert images(shown)[0]["alt_text"] == describe(chat.coordinator.day)
 
 
 async def test_a_late_picture_never_brings_back_the_buttons_of_a_card(
@@ -114,7 +114,7 @@ async def test_a_late_picture_never_brings_back_the_buttons_of_a_card(
 ) -> None:
     """S217: the next card, which has no picture, has taken them away meanwhile."""
     ts = await alex.start()
-    chat.door.day = None
+    chat.coordinator.day = None
     await alex.use((await alex.thread(ts))[0], "Count")
     await alex.sees(ts, "1 steps")
     session = await chat.store.sessions.in_thread(alex.channel, ts)
@@ -180,7 +180,7 @@ async def test_without_the_scope_there_are_no_pictures_and_one_line_says_so(
         workspace_at(tmp_path, manifest) as workspace,
         chat_at(workspace, tmp_path, render=painter.render) as chat,
     ):
-        chat.door.day = before_and_after()
+        chat.coordinator.day = before_and_after()
         alex = Person(workspace)
         ts = await alex.start()
         await alex.use((await alex.thread(ts))[0], "Count")

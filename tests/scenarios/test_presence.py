@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.scenarios.chat import Chat, Json, Person, chat_at, control, eventually, workspace_at
-from tests.scenarios.scripted_door import ScriptedDoor
+from tests.scenarios.scripted_coordinator import ScriptedCoordinator
 from tests.scenarios.store_faults import Failing
 
 from fateforger.session.cards import Activity, Progress
@@ -29,11 +29,11 @@ BRISK = Timing(stop=0.4, gap=0.05)
 class Held:
     """Turns that wait until they are released or stopped."""
 
-    def __init__(self, door: ScriptedDoor) -> None:
-        self.door = door
+    def __init__(self, coordinator: ScriptedCoordinator) -> None:
+        self.coordinator = coordinator
         self.begun = asyncio.Event()
         self.go_on = asyncio.Event()
-        door.before_handling = self
+        coordinator.before_handling = self
 
     async def __call__(self, command: InboxCommand) -> None:
         if not isinstance(command, StartTimeboxing):
@@ -91,7 +91,7 @@ async def begun_by_words(alex: Person, chat: Chat) -> tuple[str, Held]:
     ts = await alex.start()
     await alex.use((await alex.thread(ts))[0], "Count")
     await alex.sees(ts, "1 steps")
-    held = Held(chat.door)
+    held = Held(chat.coordinator)
     await alex.say("make it lighter", ts)
     await held.begun.wait()
     return ts, held
@@ -117,7 +117,7 @@ async def test_slack_says_that_the_bot_is_working_and_what_it_does_is_under_the_
     root = (await alex.thread(ts))[0]
     await alex.use(root, "Count")
     card = await alex.sees(ts, "1 steps")
-    held = Held(chat.door)
+    held = Held(chat.coordinator)
     assert Timing().soon < 0.5
     await alex.use(card, "Count")
     await reads(alex, ts, status="processing", shown=WORKS)
@@ -130,7 +130,7 @@ async def test_slack_says_that_the_bot_is_working_and_what_it_does_is_under_the_
             "_Writing to your calendar… 12 of 40 done, waiting 23 s for your calendar_",
         ),
     ):
-        chat.door.tell(progress)
+        chat.coordinator.tell(progress)
         assert (await alex.sees(ts, words))["ts"] == card["ts"]
     assert await stop_on(alex, ts)() is None
     assert len(await alex.thread(ts)) == 2
@@ -159,7 +159,7 @@ async def test_words_go_away_when_the_turn_fails(chat: Chat, alex: Person) -> No
         await asyncio.sleep(0.3)  # longer than a moment
         raise RuntimeError("broken")
 
-    chat.door.before_handling = breaks
+    chat.coordinator.before_handling = breaks
     await alex.use(root, "Count")
     await reads(alex, ts, shown=WORKS)
     await alex.sees(ts, "I'm sorry")
@@ -170,9 +170,9 @@ async def test_slacks_stop_reaches_the_turn_while_its_thread_is_busy(chat: Chat,
     """S271: and the bot ends the status itself, as Slack wants it."""
     ts = await alex.start()
     root = (await alex.thread(ts))[0]
-    held = Held(chat.door)
-    chat.door.stoppable = True
-    chat.door.when_stopped = held.go_on.set
+    held = Held(chat.coordinator)
+    chat.coordinator.stoppable = True
+    chat.coordinator.when_stopped = held.go_on.set
     await alex.use(root, "Count")
     await alex.use(root, "Count")
     await held.begun.wait()
@@ -181,7 +181,7 @@ async def test_slacks_stop_reaches_the_turn_while_its_thread_is_busy(chat: Chat,
     await alex.sees(ts, "1 steps")
     session = await chat.store.sessions.in_thread(alex.channel, ts)
     assert session is not None
-    assert [session_id for session_id, _ in chat.door.stops] == [session.id]
+    assert [session_id for session_id, _ in chat.coordinator.stops] == [session.id]
     await reads(alex, ts, status="active", shown=RESTS)
     assert (await alex.post("/ui/stop", channel=alex.channel, thread_ts=ts))["ok"] is False
 
@@ -190,14 +190,14 @@ async def test_a_stop_is_tried_as_long_as_a_turn_is_under_way(chat: Chat, alex: 
     """S271: any of several programs may make a try, but only the one that runs the turn can stop it."""
     ts = await alex.start()
     root = (await alex.thread(ts))[0]
-    held = Held(chat.door)
-    chat.door.when_stopped = held.go_on.set
+    held = Held(chat.coordinator)
+    chat.coordinator.when_stopped = held.go_on.set
     await alex.use(root, "Count")
     await held.begun.wait()
     await reads(alex, ts, shown=WORKS)
     assert (await alex.post("/ui/stop", channel=alex.channel, thread_ts=ts))["ok"]
     await eventually(lambda: tries_of_stop(chat), f"more than {STOP_TRIES} tries elsewhere")
-    chat.door.stoppable = True
+    chat.coordinator.stoppable = True
     await alex.sees(ts, "1 steps")
     assert STOP_TOO_LATE not in str(await alex.thread(ts))
 
@@ -211,7 +211,7 @@ async def tries_of_stop(chat: Chat) -> bool:
 async def test_a_stop_that_comes_too_late_says_so_to_the_person_alone(chat: Chat, alex: Person) -> None:
     ts = await alex.start()
     root = (await alex.thread(ts))[0]
-    held = Held(chat.door)
+    held = Held(chat.coordinator)
     await alex.use(root, "Count")
     await reads(alex, ts, shown=WORKS)
     assert (await alex.post("/ui/stop", channel=alex.channel, thread_ts=ts))["ok"]
@@ -235,9 +235,9 @@ async def test_a_stop_where_nothing_runs_any_more_ends_the_status(chat: Chat, al
 async def test_the_steps_of_a_turn_become_its_card(chat: Chat, alex: Person) -> None:
     """S273: an answer at the end of the thread begins as the steps of its turn, and ends as if it had been posted."""
     ts, held = await begun_by_words(alex, chat)
-    chat.door.tell(Progress(doing=Activity.READING))
+    chat.coordinator.tell(Progress(doing=Activity.READING))
     await streaming(alex, ts, ("Reading your message…", "in_progress"))
-    chat.door.tell(Progress(doing=Activity.WRITING, done=2, of=3))
+    chat.coordinator.tell(Progress(doing=Activity.WRITING, done=2, of=3))
     steps = await streaming(
         alex,
         ts,
@@ -251,7 +251,7 @@ async def test_the_steps_of_a_turn_become_its_card(chat: Chat, alex: Person) -> 
     await reads(alex, ts, status="active")
     chat.workspace.faults.plan("chat.startStream", Fault(error="feature_not_enabled"), times=1000)
     other, held = await begun_by_words(alex, chat)
-    chat.door.tell(Progress(doing=Activity.READING))
+    chat.coordinator.tell(Progress(doing=Activity.READING))
     await alex.sees(other, "_Reading your message…_")  # under the card, which is further up
     held.go_on.set()
     posted = await alex.sees(other, "2 steps")
@@ -263,9 +263,9 @@ async def test_the_steps_of_a_turn_become_its_card(chat: Chat, alex: Person) -> 
 async def test_stop_ends_the_steps_and_the_answer_takes_their_place(chat: Chat, alex: Person) -> None:
     """S271, S273: Slack has ended the stream by then."""
     ts, held = await begun_by_words(alex, chat)
-    chat.door.stoppable = True
-    chat.door.when_stopped = held.go_on.set
-    chat.door.tell(Progress(doing=Activity.READING))
+    chat.coordinator.stoppable = True
+    chat.coordinator.when_stopped = held.go_on.set
+    chat.coordinator.tell(Progress(doing=Activity.READING))
     steps = await streaming(alex, ts, ("Reading your message…", "in_progress"))
     assert await alex.post("/ui/stop", channel=alex.channel, thread_ts=ts) == {"ok": True}
     assert (await alex.sees(ts, "2 steps"))["ts"] == steps["ts"]
@@ -274,8 +274,8 @@ async def test_stop_ends_the_steps_and_the_answer_takes_their_place(chat: Chat, 
 
 async def test_steps_without_an_answer_are_removed(chat: Chat, alex: Person) -> None:
     ts, held = await begun_by_words(alex, chat)
-    chat.door.mute = True
-    chat.door.tell(Progress(doing=Activity.READING))
+    chat.coordinator.mute = True
+    chat.coordinator.tell(Progress(doing=Activity.READING))
     await streaming(alex, ts, ("Reading your message…", "in_progress"))
     held.go_on.set()
 
@@ -289,7 +289,7 @@ async def test_steps_without_an_answer_are_removed(chat: Chat, alex: Person) -> 
 async def test_an_answer_that_slack_is_slow_to_take_is_one_answer(chat: Chat, alex: Person) -> None:
     """S273: the outcome of a failed call is looked up in Slack, so nothing is there twice."""
     ts, held = await begun_by_words(alex, chat)
-    chat.door.tell(Progress(doing=Activity.READING))
+    chat.coordinator.tell(Progress(doing=Activity.READING))
     await streaming(alex, ts, ("Reading your message…", "in_progress"))
     chat.workspace.faults.plan("chat.stopStream", Fault(status=500, after_effect=True))
     chat.workspace.faults.plan("chat.update", Fault(status=500))
@@ -313,7 +313,7 @@ async def test_a_death_between_the_steps_and_the_answer(workspace: Workspace, tm
     """S273: the steps have ended, but the card has not taken their place."""
     async with chat_at(workspace, tmp_path, timing=BRISK) as chat:
         ts, held = await begun_by_words(alex, chat)
-        chat.door.tell(Progress(doing=Activity.READING))
+        chat.coordinator.tell(Progress(doing=Activity.READING))
         steps = await streaming(alex, ts, ("Reading your message…", "in_progress"))
         workspace.faults.plan("chat.update", Fault(status=500), times=1000)
         held.go_on.set()
@@ -336,7 +336,7 @@ async def test_a_death_between_the_steps_and_the_answer(workspace: Workspace, tm
 
 async def test_the_answer_stays_below_what_was_said_meanwhile(chat: Chat, alex: Person) -> None:
     ts, held = await begun_by_words(alex, chat)
-    chat.door.tell(Progress(doing=Activity.READING))
+    chat.coordinator.tell(Progress(doing=Activity.READING))
     await streaming(alex, ts, ("Reading your message…", "in_progress"))
     said = (await alex.say("and start at 8", ts))["message"]
     held.go_on.set()
@@ -370,10 +370,10 @@ def buttons(message: Json) -> list[str]:
 async def test_a_card_that_the_turn_retired_has_no_buttons_again(chat: Chat, alex: Person) -> None:
     """S217: the line under a card goes away with the card's controls, not instead of them."""
     ts = await alex.start()
-    held = Held(chat.door)
+    held = Held(chat.coordinator)
     await alex.use((await alex.thread(ts))[0], "Count")
     await held.begun.wait()
-    chat.door.tell(Progress(doing=Activity.READING))
+    chat.coordinator.tell(Progress(doing=Activity.READING))
     assert (await alex.sees(ts, "_Reading your message…_"))["ts"] == ts
     held.go_on.set()
     await alex.sees(ts, "1 steps")
@@ -386,17 +386,17 @@ async def test_the_line_of_the_next_turn_is_under_the_next_card(chat: Chat, alex
     """S217: two clicks, one right after the other; the first one's card retires the one that was clicked."""
     ts = await alex.start()
     root = (await alex.thread(ts))[0]
-    held = Held(chat.door)
+    held = Held(chat.coordinator)
     await alex.use(root, "Count")
     await held.begun.wait()
-    chat.door.tell(Progress(doing=Activity.READING))
+    chat.coordinator.tell(Progress(doing=Activity.READING))
     await alex.sees(ts, "_Reading your message…_")
-    another = Held(chat.door)
+    another = Held(chat.coordinator)
     await alex.use((await alex.thread(ts))[0], "datepicker", selected_date="2026-11-27")
     held.go_on.set()
     card = await alex.sees(ts, "1 steps")
     await another.begun.wait()
-    chat.door.tell(Progress(doing=Activity.WRITING))
+    chat.coordinator.tell(Progress(doing=Activity.WRITING))
     assert (await alex.sees(ts, "_Writing to your calendar…_"))["ts"] == card["ts"]
     assert not buttons((await alex.thread(ts))[0])
     another.go_on.set()
@@ -412,17 +412,17 @@ async def test_the_line_of_a_turn_that_died_goes_when_the_turn_is_over(
     """S217, S241: also if the turn, once it is carried out, has nothing to show."""
     async with chat_at(workspace, tmp_path, timing=BRISK) as chat:
         ts = await alex.start()
-        held = Held(chat.door)
+        held = Held(chat.coordinator)
         await alex.use((await alex.thread(ts))[0], "Count")
         await held.begun.wait()
-        chat.door.tell(Progress(doing=Activity.READING))
+        chat.coordinator.tell(Progress(doing=Activity.READING))
         await alex.sees(ts, "_Reading your message…_")
         workspace.faults.plan("chat.update", Fault(status=500), times=1000)
     assert "Reading your message" in str(await alex.thread(ts))
     workspace.faults = Faults()
 
-    def say_nothing(door: ScriptedDoor) -> None:
-        door.mute = True
+    def say_nothing(coordinator: ScriptedCoordinator) -> None:
+        coordinator.mute = True
 
     async with chat_at(workspace, tmp_path, timing=BRISK, prepare=say_nothing):
 
@@ -442,10 +442,10 @@ async def test_a_card_that_is_not_recorded_yet_stays(workspace: Workspace, tmp_p
         await alex.use((await alex.thread(ts))[0], "Count")
         card = await alex.sees(ts, "1 steps")
         await end_of_turns(chat, alex, ts)
-        held = Held(chat.door)
+        held = Held(chat.coordinator)
         await alex.use(card, "Count")
         await held.begun.wait()
-        chat.door.tell(Progress(doing=Activity.READING))
+        chat.coordinator.tell(Progress(doing=Activity.READING))
         await alex.sees(ts, "_Reading your message…_")
         faults.sent = True
         held.go_on.set()
@@ -503,12 +503,12 @@ async def test_without_agent_sessions_the_card_says_it_and_stops_it(
     root = (await alex.thread(ts))[0]
     await alex.use(root, "Count")
     card = await alex.sees(ts, "1 steps")
-    held = Held(chat.door)
-    chat.door.stoppable = True
-    chat.door.when_stopped = held.go_on.set
+    held = Held(chat.coordinator)
+    chat.coordinator.stoppable = True
+    chat.coordinator.when_stopped = held.go_on.set
     await alex.use(card, "Count")
     await alex.sees(ts, "_Thinking…_")
-    chat.door.tell(Progress(doing=Activity.WRITING, done=12, of=40))
+    chat.coordinator.tell(Progress(doing=Activity.WRITING, done=12, of=40))
     busy = await alex.sees(ts, "_Writing to your calendar… 12 of 40 done_")
     with_stop = await eventually(stop_on(alex, ts), "a Stop")
     assert busy["ts"] == with_stop["ts"] == card["ts"]
@@ -518,7 +518,7 @@ async def test_without_agent_sessions_the_card_says_it_and_stops_it(
     assert done["ts"] == card["ts"]
     assert "Writing to your calendar" not in str(await alex.thread(ts))
     assert len(await alex.thread(ts)) == 2
-    assert len(chat.door.stops) == 1
+    assert len(chat.coordinator.stops) == 1
     assert len([record for record in caplog.records if "has no agent sessions" in record.message]) == 1
 
 
@@ -526,7 +526,7 @@ async def test_a_workspace_without_agents_gets_its_answers_as_ever(without_agent
     """S271, S272, S273: there is no session, title or stream, and no message about it."""
     chat, alex = without_agents
     ts, held = await begun_by_words(alex, chat)
-    chat.door.tell(Progress(doing=Activity.READING))
+    chat.coordinator.tell(Progress(doing=Activity.READING))
     await alex.sees(ts, "_Reading your message…_")
     await eventually(stop_on(alex, ts), "a Stop")
     held.go_on.set()
@@ -546,8 +546,8 @@ async def test_a_turn_without_a_card_of_its_own_takes_the_line_away_again(chat: 
     root = (await alex.thread(ts))[0]
     await alex.use(root, "Count")
     before = await alex.sees(ts, "1 steps")
-    held = Held(chat.door)
-    chat.door.mute = True
+    held = Held(chat.coordinator)
+    chat.coordinator.mute = True
     await alex.use(before, "Count")
     await alex.sees(ts, "_Thinking…_")
     held.go_on.set()

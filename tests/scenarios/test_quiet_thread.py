@@ -12,7 +12,7 @@ from tests.scenarios import chat as slack
 from tests.scenarios.chat import Chat, chat_at, steps
 from tests.scenarios.person import Person, controls, eventually
 from tests.scenarios.program import Program
-from tests.scenarios.scripted_door import state_card
+from tests.scenarios.scripted_coordinator import state_card
 from tests.scenarios.speaking import Answers, Listener, speaking
 from tests.scenarios.store_faults import Failing
 
@@ -142,7 +142,7 @@ async def alex(workspace: Workspace) -> AsyncIterator[slack.Person]:
 
 async def begin(chat: Chat, alex: slack.Person) -> tuple[str, str]:
     """Begin a thread with its card and return both timestamps."""
-    chat.door.replies = True
+    chat.coordinator.replies = True
     ts = await alex.start()
     await alex.use((await alex.thread(ts))[0], "Count")
     return ts, (await alex.sees(ts, "1 steps"))["ts"]
@@ -166,7 +166,7 @@ async def test_words_are_answered_below_and_the_card_stays(
         await alex.sees(ts, "Heard: one")
         await settle(chat)
     async with chat_at(workspace, tmp_path) as chat:
-        chat.door.replies = True
+        chat.coordinator.replies = True
         await alex.say("two", ts)
         await alex.sees(ts, "Heard: two")
         await settle(chat)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
-from tests.doors import through_the_door
+from tests.command_line import run_program
 from tests.factories.constraints import line_of
 from tests.scenarios.program import Program
 from tests.scenarios.test_browser_day import CHROMIUM, page
@@ -84,7 +84,7 @@ def test_many_rules_are_paged_searched_and_edited(program: Program, page: Page, 
     told = tmp_path / "told.jsonl"
     lines = [line_of(f"{n:02}", user="U0000ALEX", name=f"Rule {n:02}", description=f"word{n:02}") for n in range(30)]
     told.write_text("\n".join(json.dumps(line) for line in lines))
-    status, _, errors = through_the_door("constraints", "import", str(told), "--data-dir", str(program.data))
+    status, _, errors = run_program("constraints", "import", str(told), "--data-dir", str(program.data))
     assert status == 0, errors
     page.goto(program.start().address)
     page.get_by_role("tab", name="Home").click()
@@ -119,7 +119,7 @@ def test_a_change_against_a_rule_waits_and_a_block_says_why_it_is_there(
         necessity="must", rule_kind="avoid_window", windows=windows,
     )  # fmt: skip
     told.write_text(json.dumps(rule))
-    status, _, errors = through_the_door("constraints", "import", str(told), "--data-dir", str(program.data))
+    status, _, errors = run_program("constraints", "import", str(told), "--data-dir", str(program.data))
     assert status == 0, errors
     page.goto(program.start().address)
     form, thread = page.get_by_role("dialog"), page.locator("#thread")

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.doors import COMMAND_LINE, programs
+from tests.command_line import COMMAND_LINE, programs
 from tests.factories.words import wants
 from tests.fakes.openai_server import Says
 from tests.scenarios.person import eventually

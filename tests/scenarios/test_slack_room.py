@@ -23,7 +23,7 @@ from tests.scenarios.chat import (
     workspace_at,
 )
 from tests.scenarios.person import texts
-from tests.scenarios.scripted_door import ENDED, WELCOME_TEXT, ScriptedDoor, failing, slowly
+from tests.scenarios.scripted_coordinator import ENDED, WELCOME_TEXT, ScriptedCoordinator, failing, slowly
 from tests.scenarios.store_faults import Failing
 
 from fateforger.adapters.store.upkeep import measure_backlog
@@ -168,19 +168,19 @@ async def test_twenty_quick_choices_are_carried_out_in_order_one_at_a_time(chat:
         await all_made.wait()
         await slowly(command)
 
-    chat.door.before_handling = before
+    chat.coordinator.before_handling = before
     days = [(date(2026, 3, 1) + timedelta(days=n)).isoformat() for n in range(20)]
     for day in days:
         assert (await alex.use(root, "datepicker", selected_date=day))["ok"]
     all_made.set()
     await settled(chat)
     assert steps(replies(await alex.thread(ts))[-1]) == [f"date {day}" for day in days]
-    assert chat.door.most_running == 1
+    assert chat.coordinator.most_running == 1
 
 
 async def test_quick_words_are_heard_in_the_order_they_were_written(chat: Chat, alex: Person) -> None:
     """S115, S228."""
-    chat.door.before_handling = slowly
+    chat.coordinator.before_handling = slowly
     ts = await alex.start()
     for n in range(20):
         await alex.say(f"word {n}", ts)
@@ -196,7 +196,7 @@ async def test_two_plans_do_not_wait_for_each_other(chat: Chat, alex: Person) ->
         if getattr(command, "text", "") == "slow":
             await gate.wait()
 
-    chat.door.before_handling = before
+    chat.coordinator.before_handling = before
     await alex.say("slow", one)
     await alex.say("quick", other)
     await alex.sees(other, "• quick")
@@ -395,8 +395,8 @@ async def test_a_form_says_that_what_was_pressed_in_it_waits(
         if not isinstance(command, StartTimeboxing):
             await go_on.wait()
 
-    def busy(door: ScriptedDoor) -> None:
-        door.before_handling = when_told
+    def busy(coordinator: ScriptedCoordinator) -> None:
+        coordinator.before_handling = when_told
 
     async def row_says(words: str) -> Json:
         async def look() -> Json | None:
@@ -624,7 +624,7 @@ async def test_a_plan_that_cannot_begin_is_not_forgotten_in_silence(chat: Chat, 
 
 async def test_a_turn_that_keeps_failing_ends_in_an_apology_and_the_next_works(chat: Chat, alex: Person) -> None:
     ts = await alex.start()
-    chat.door.before_handling = failing(3, StoreUnavailable("The disk is full."))
+    chat.coordinator.before_handling = failing(3, StoreUnavailable("The disk is full."))
     await alex.say("first", ts)
     await alex.sees(ts, APOLOGY)
     await alex.say("second", ts)
@@ -637,7 +637,7 @@ async def test_a_click_that_was_given_up_works_when_it_is_repeated(chat: Chat, a
     """S403: the apology asks for that, and the button is still the same."""
     ts = await alex.start()
     root = (await alex.thread(ts))[0]
-    chat.door.before_handling = failing(3, StoreUnavailable("The disk is full."))
+    chat.coordinator.before_handling = failing(3, StoreUnavailable("The disk is full."))
     await alex.use(root, "Count")
     await alex.sees(ts, APOLOGY)
     assert (await alex.use(root, "Count"))["ok"]
@@ -646,7 +646,7 @@ async def test_a_click_that_was_given_up_works_when_it_is_repeated(chat: Chat, a
 
 async def test_a_turn_that_fails_for_a_moment_is_handled_all_the_same(chat: Chat, alex: Person) -> None:
     ts = await alex.start()
-    chat.door.before_handling = failing(2, StoreUnavailable("The disk is full."))
+    chat.coordinator.before_handling = failing(2, StoreUnavailable("The disk is full."))
     await alex.say("patience", ts)
     await alex.sees(ts, "• patience")
     await settled(chat)
@@ -805,7 +805,7 @@ async def test_a_login_that_does_not_work_ends_in_one_sentence(
     workspace: Workspace, tmp_path: Path, changes: Json, error: type[Exception], sentence: str
 ) -> None:
     async with chat_at(workspace, tmp_path) as chat:
-        services = build_services(chat.store, chat.door, jobs=chat.store.jobs, outbox=chat.store.outbox)
+        services = build_services(chat.store, chat.coordinator, jobs=chat.store.jobs, outbox=chat.store.outbox)
         room = SlackApp(login(workspace, **changes), services)
         with pytest.raises(error, match=sentence):
             async with run_slack_app(room, build_supervisor(room, services, "two")):

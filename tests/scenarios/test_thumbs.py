@@ -27,7 +27,7 @@ async def kept(chat: Chat, count: int) -> tuple[Rating, ...]:
 
 
 async def test_a_thumb_is_kept_with_the_turn_and_its_prompts(chat: Chat, alex: Person, tmp_path: Path) -> None:
-    chat.door.prompts = PROMPTS
+    chat.coordinator.prompts = PROMPTS
     ts = await alex.start()
     root = (await alex.thread(ts))[0]
     await alex.use(root, "Count")
@@ -49,7 +49,7 @@ async def test_a_thumb_is_kept_with_the_turn_and_its_prompts(chat: Chat, alex: P
     await eventually(changed, "the last word counts")
 
 
-def test_the_door_gives_every_rating(tmp_path: Path) -> None:
+def test_the_command_gives_every_rating(tmp_path: Path) -> None:
     """This holds for the JSON that programs read and the text that people read."""
     answer = CliRunner().invoke(root_command, ["feedback", "--json", "--data-dir", str(tmp_path)])
     assert (answer.exit_code, json.loads(answer.output)) == (0, {"feedback": []})
@@ -58,7 +58,7 @@ def test_the_door_gives_every_rating(tmp_path: Path) -> None:
 
 
 async def test_where_slack_has_no_thumbs_two_plain_buttons_do(chat: Chat, alex: Person) -> None:
-    chat.door.prompts = PROMPTS
+    chat.coordinator.prompts = PROMPTS
     chat.workspace.faults.plan("chat.postMessage", Fault(error="invalid_blocks"))
     ts = await alex.start()
     root = (await alex.thread(ts))[0]
@@ -71,7 +71,7 @@ async def test_where_slack_has_no_thumbs_two_plain_buttons_do(chat: Chat, alex: 
 
 
 async def test_first_words_are_suggested_when_somebody_reads_them(chat: Chat, alex: Person) -> None:
-    chat.door.reader = True
+    chat.coordinator.reader = True
     await alex.post("/ui/home_opened", tab="messages")
 
     async def suggested() -> bool:
@@ -84,7 +84,7 @@ async def test_first_words_are_suggested_when_somebody_reads_them(chat: Chat, al
 
 
 async def test_where_slack_suggests_nothing_the_welcome_does(chat: Chat, alex: Person) -> None:
-    chat.door.reader = True
+    chat.coordinator.reader = True
     chat.workspace.faults.plan("assistant.threads.setSuggestedPrompts", Fault(error="unknown_method"), times=2)
     await alex.post("/ui/home_opened", tab="messages")
     heard: list[str] = []
@@ -92,7 +92,7 @@ async def test_where_slack_suggests_nothing_the_welcome_does(chat: Chat, alex: P
     async def listens(command: object) -> None:
         heard.append(str(getattr(command, "text", "")))
 
-    chat.door.before_handling = listens
+    chat.coordinator.before_handling = listens
 
     async def welcome() -> SimpleNamespace | None:
         found = [message for message in await alex.roots() if FIRST_WORDS[1] in str(message)]

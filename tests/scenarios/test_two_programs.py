@@ -32,13 +32,13 @@ async def test_stop_ends_a_turn_of_the_other_program(workspace: Workspace, alex:
         chat_at(workspace, tmp_path, timing=BRISK, replica="two", but=(TURN,)),
     ):
         ts, held = await begun_by_words(alex, one)
-        one.door.stoppable, one.door.when_stopped = True, held.go_on.set
-        one.door.tell(Progress(doing=Activity.READING))
+        one.coordinator.stoppable, one.coordinator.when_stopped = True, held.go_on.set
+        one.coordinator.tell(Progress(doing=Activity.READING))
         await streaming(alex, ts, ("Reading your message…", "in_progress"))
         assert await alex.post("/ui/stop", channel=alex.channel, thread_ts=ts) == {"ok": True}
         await alex.sees(ts, "2 steps")
         await reads(alex, ts, status="active")
-        assert len(one.door.stops) == 1
+        assert len(one.coordinator.stops) == 1
         assert STOP_TOO_LATE not in str(await alex.thread(ts))
 
 
@@ -48,7 +48,7 @@ async def test_a_program_that_starts_leaves_the_turns_of_others_alone(
     """S392: their status and their steps stay, and the answer takes the place of the steps."""
     async with chat_at(workspace, tmp_path, timing=BRISK) as one:
         ts, held = await begun_by_words(alex, one)
-        one.door.tell(Progress(doing=Activity.READING))
+        one.coordinator.tell(Progress(doing=Activity.READING))
         steps = await streaming(alex, ts, ("Reading your message…", "in_progress"))
         async with chat_at(workspace, tmp_path, timing=BRISK, replica="two"):
             assert (await alex.thread(ts))[-1]["ts"] == steps["ts"]
@@ -65,8 +65,8 @@ async def test_a_program_goes_on_with_what_another_one_was_doing_that_has_ended(
     async with chat_at(workspace, postgres) as one:
         async with chat_at(workspace, postgres, replica="two"):
             await eventually(lambda: _counts(one, 2), "the first program counts the second")
-            one.door.resumed.clear()
-        await asyncio.wait_for(one.door.resumed.wait(), 60)
+            one.coordinator.resumed.clear()
+        await asyncio.wait_for(one.coordinator.resumed.wait(), 60)
 
 
 async def _counts(chat: Chat, programs: int) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.doors import through_the_door
+from tests.command_line import run_program
 from tests.scenarios.caldav import CalDav
 from tests.scenarios.day import all_steps
 from tests.scenarios.person import Person, eventually
@@ -67,7 +67,7 @@ def test_an_undo_on_the_command_line_shows_at_once_in_the_thread(program: Progra
         pass
     program.environment["FATEFORGER_NOW"] = "2026-03-02T16:00:00+01:00"
     program.restart()
-    status, said, errors = through_the_door("sync", "undo", "--data-dir", str(program.data))
+    status, said, errors = run_program("sync", "undo", "--data-dir", str(program.data))
     assert status == 0, errors
     assert "Taken back" in said
     shows(person, "is off your calendar again", not_any_more="Running late")

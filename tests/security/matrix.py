@@ -29,8 +29,8 @@ The program of the audit, commit f755753, was attacked once more on 2026-11-27, 
 day, the calendar's tools and CalDAV answered without a token (5), pages of another port pressed buttons (7a), no answer kept frames
 away (6), doctor printed two planted passwords (7c), a directory with mode 1777 became 700 (7d), 400 sessions of the calendar's tools
 stayed (7e), 100 MB were read (7f), 100 half-sent requests were open after 32 seconds (7g), an event every minute closed the day (1),
-and the search for passwords took four to seven times as long for a text twice as long (4). The present program refused these at its
-door or did not do them; behind the login, (1), (4), (7e) and (7f) were not tried again that day, and the tests below stand for them.
+and the search for passwords took four to seven times as long for a text twice as long (4). The present program refused these at once,
+or did not do them; behind the login, (1), (4), (7e) and (7f) were not tried again that day, and the tests below stand for them.
 """
 
 

@@ -113,7 +113,7 @@ def no_network(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
         return FormErrors(errors={"title0": "That is not something to do."})
 
     monkeypatch.setattr(LimitedClient, "api_call", call)
-    monkeypatch.setattr(room.door, "read_form", refuse)
+    monkeypatch.setattr(room.coordinator, "read_form", refuse)
 
 
 @pytest.mark.attack("Slack payloads", "fuzzing: wrong types, missing keys, deep and huge values", "-", "mended")

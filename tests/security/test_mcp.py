@@ -31,13 +31,13 @@ ADDRESS = "http://127.0.0.1:8000/mcp"
 
 
 @asynccontextmanager
-async def door(folder: Path) -> AsyncIterator[tuple[Agents, httpx.AsyncClient]]:
+async def open_server(folder: Path) -> AsyncIterator[tuple[Agents, httpx.AsyncClient]]:
     """Yield the server with one client, ``robot``, and an HTTP client that sends its token."""
     agents = Agents(open_store(new_file(folder)))
     await agents.let_in()
-    server = build_server(agents.desk)
+    server = build_server(agents.call_handler)
     app = server.streamable_http_app(json_response=True, stateless_http=True, host="127.0.0.1")
-    transport = httpx.ASGITransport(TokenMiddleware(app, agents.desk), raise_app_exceptions=False)
+    transport = httpx.ASGITransport(TokenMiddleware(app, agents.call_handler), raise_app_exceptions=False)
     headers = {
         "Authorization": f"Bearer {token_for('robot')}",
         "Accept": "application/json, text/event-stream",
@@ -77,7 +77,7 @@ WRONG: Mapping[str, tuple[bytes, str]] = {
 )
 async def test_a_frame_that_is_none_is_refused_in_a_sentence(tmp_path: Path) -> None:
     """None of the parser's own words reach the caller."""
-    async with door(tmp_path) as (_, http):
+    async with open_server(tmp_path) as (_, http):
         for name, (body, expected) in WRONG.items():
             answer = await http.post(ADDRESS, content=body)
             assert (answer.status_code, sentence(answer)) == (400, expected), name
@@ -102,7 +102,7 @@ async def test_arguments_of_any_kind_are_answered_in_a_sentence(tmp_path: Path) 
         {"title": 5},
         {},
     ]
-    async with door(tmp_path) as (agents, http):
+    async with open_server(tmp_path) as (agents, http):
         for arguments in hostile:
             answer = await http.post(ADDRESS, content=frame(name="create_task", arguments=arguments))
             assert answer.status_code == 200
@@ -120,7 +120,7 @@ async def test_a_body_that_is_too_large_is_not_read_to_its_end(tmp_path: Path) -
             sent += 100_000
             yield b"x" * 100_000
 
-    async with door(tmp_path) as (_, http):
+    async with open_server(tmp_path) as (_, http):
         answer = await http.post(ADDRESS, content=endless())
         assert (answer.status_code, sentence(answer)) == (413, TOO_LARGE)
     assert sent <= MAX_CALL_BODY_BYTES + 200_000
@@ -128,7 +128,7 @@ async def test_a_body_that_is_too_large_is_not_read_to_its_end(tmp_path: Path) -
 
 @pytest.mark.attack("MCP for agents", "listing the tools again and again", "7j", "mended")
 async def test_requests_of_a_client_are_limited_whatever_they_ask(tmp_path: Path) -> None:
-    async with door(tmp_path) as (agents, http):
+    async with open_server(tmp_path) as (agents, http):
         for _ in range(MAX_REQUESTS_PER_MINUTE):
             assert (await http.post(ADDRESS, content=frame("tools/list"))).status_code == 200
         answer = await http.post(ADDRESS, content=frame("tools/list"))
@@ -140,7 +140,7 @@ async def test_requests_of_a_client_are_limited_whatever_they_ask(tmp_path: Path
 @pytest.mark.attack("MCP for agents", "guessing tokens", "7j", "mended")
 async def test_guesses_are_limited_and_clients_go_on(tmp_path: Path) -> None:
     """A flood of wrong tokens is refused unread; a client that was let in a moment ago still gets in."""
-    async with door(tmp_path) as (_, http):
+    async with open_server(tmp_path) as (_, http):
         assert (await http.post(ADDRESS, content=frame("tools/list"))).status_code == 200
         guess = {"Authorization": f"Bearer {token_for('nobody')}"}
         for _ in range(MAX_REFUSED_LOGINS_PER_MINUTE):

@@ -12,7 +12,7 @@ import pytest
 from slack_bolt.app.async_app import AsyncApp
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
-from tests.scenarios.scripted_door import ScriptedDoor
+from tests.scenarios.scripted_coordinator import ScriptedCoordinator
 
 from fateforger.adapters.clock import SystemClock
 from fateforger.adapters.store.connections import Vault, new_key
@@ -54,7 +54,7 @@ class Room:
 
     app: AsyncApp
     store: Store
-    door: ScriptedDoor
+    coordinator: ScriptedCoordinator
     background: BackgroundTasks
     people: People
     calls: list[tuple[str, Json]] = field(default_factory=list)
@@ -101,17 +101,17 @@ async def room(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Room]:
     client, background = workspaces.client, BackgroundTasks()
     languages = LanguageService(store.languages, SOURCE)
     people = People(client, clock, languages, store.zones, Admission(store.standings))
-    poster, door = Poster(client, Pace(), store.messages), ScriptedDoor(store.sessions)
+    poster, coordinator = Poster(client, Pace(), store.messages), ScriptedCoordinator(store.sessions)
     requests = RequestHandler(
-        door, store.jobs, store.feedbacks, people, background, poster, client, store.outbox, clock=clock
+        coordinator, store.jobs, store.feedbacks, people, background, poster, client, store.outbox, clock=clock
     )
-    forms = FormHandler(door, requests, client, background, timing=DEFAULT_TIMING)
-    home = Home(door, store.homes, people, poster, client, background, clock)
+    forms = FormHandler(coordinator, requests, client, background, timing=DEFAULT_TIMING)
+    home = Home(coordinator, store.homes, people, poster, client, background, clock)
     listeners = Listeners(requests, forms, home, languages, clock=clock, people=people)
     app = new_app(client, workspaces.build_authorize())
     workspaces.register(app)
     listeners.register(app)
-    found = Room(app, store, door, background, people)
+    found = Room(app, store, coordinator, background, people)
 
     async def call(method: str, **details: Any) -> AsyncSlackResponse:
         given: Json = next((details[held] for held in ("json", "params", "data") if details.get(held)), {})

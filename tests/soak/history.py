@@ -14,7 +14,7 @@ from tests.fakes.caldav_calendar import InTurn
 from tests.fakes.google_calendar import Answer, Fail, Fault, LandLate, LoseAnswer, Race, When
 from tests.soak.caldav import LateCalDav
 from tests.soak.days import Setting, as_given, as_html, fits, repaired, some_block, some_timing
-from tests.soak.hands import Hands
+from tests.soak.edits import CalendarEdits
 from tests.soak.outlook import LateOutlook
 from tests.soak.truth import FIELDS, UNWRITABLE, Command, Shape, Truth, key_of, shape_of
 from tests.soak.watched import (
@@ -100,7 +100,7 @@ class History:
         assert isinstance(self.calendar.store, WatchedStore)
         self.store = self.calendar.store
         self.clock.tick = self.calendar.land
-        self.hands = Hands(self.setting, self.store, self.truth)
+        self.edits = CalendarEdits(self.setting, self.store, self.truth)
         self.plan = self.setting.plan_of(())
         self.commands: dict[str, Command] = {}
         self.plans: dict[str, TBPlan] = {}
@@ -144,7 +144,7 @@ class History:
     def step_day(self, rng: Random) -> None:
         """Add meetings, and submit a first plan."""
         for _ in range(rng.randrange(5)):
-            self.hands.act(rng, "new")
+            self.edits.act(rng, "new")
         self._plan(rng, rng.randint(2, 8))
 
     def step_plan(self, rng: Random) -> None:
@@ -523,7 +523,7 @@ class History:
                 self.calendar.inject(Race(hook, when), at=len(self.calendar.calls) + rng.randrange(14))
 
     def _hand(self, rng: Random) -> None:
-        self.log.append(f"by hand: {self.hands.act(rng)}")
+        self.log.append(f"by hand: {self.edits.act(rng)}")
 
     # --- judging ---
 

@@ -23,7 +23,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from tests.doors import COMMAND_LINE, programs
+from tests.command_line import COMMAND_LINE, programs
 from tests.fakes.google_mcp import GoogleMcp
 from tests.fakes.google_store import GoogleStore
 from tests.forks import Fork

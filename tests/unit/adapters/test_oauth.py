@@ -25,7 +25,7 @@ OWNER = "owner@example.com"
 
 
 @dataclass
-class HandClock:
+class ManualClock:
     instant: datetime = datetime(2026, 3, 2, 11, tzinfo=UTC)
 
     def now(self) -> datetime:
@@ -48,17 +48,17 @@ class Kept:
 
 
 @pytest.fixture
-def clock() -> HandClock:
-    return HandClock()
+def clock() -> ManualClock:
+    return ManualClock()
 
 
 @pytest.fixture
-def google(clock: HandClock) -> GoogleEmulator:
+def google(clock: ManualClock) -> GoogleEmulator:
     return GoogleEmulator(now=clock.now)
 
 
 @pytest_asyncio.fixture
-async def app(google: GoogleEmulator, clock: HandClock) -> AsyncIterator[OAuthApp]:
+async def app(google: GoogleEmulator, clock: ManualClock) -> AsyncIterator[OAuthApp]:
     async with served(google.app()) as base:
         provider = OAuthProvider(
             "Google",
@@ -84,7 +84,7 @@ async def connect(app: OAuthApp, google: GoogleEmulator, scopes: tuple[str, ...]
     return await app.exchange(back["code"][0], consent.verifier)
 
 
-async def test_a_person_connects(app: OAuthApp, google: GoogleEmulator, clock: HandClock) -> None:
+async def test_a_person_connects(app: OAuthApp, google: GoogleEmulator, clock: ManualClock) -> None:
     tokens = await connect(app, google)
     assert google.accounts.account_of(tokens.access_token, SCOPES) == OWNER
     assert tokens.expires_at == clock.now() + timedelta(seconds=3599)
@@ -129,7 +129,7 @@ async def test_a_person_who_leaves_a_scope_out_is_noticed(app: OAuthApp, google:
     assert tokens.find_missing(SCOPES) == SCOPES[1:]
 
 
-async def test_a_token_is_renewed_before_it_expires(app: OAuthApp, google: GoogleEmulator, clock: HandClock) -> None:
+async def test_a_token_is_renewed_before_it_expires(app: OAuthApp, google: GoogleEmulator, clock: ManualClock) -> None:
     kept = Kept(await connect(app, google))
     source = open_token_source(app, kept, clock)
     first = await source.get_token()
@@ -141,14 +141,14 @@ async def test_a_token_is_renewed_before_it_expires(app: OAuthApp, google: Googl
     assert (kept.tokens.refresh_token, kept.tokens.scopes) == (google.accounts.grants[0].refresh_token, SCOPES)
 
 
-async def test_many_callers_renew_once(app: OAuthApp, google: GoogleEmulator, clock: HandClock) -> None:
+async def test_many_callers_renew_once(app: OAuthApp, google: GoogleEmulator, clock: ManualClock) -> None:
     source = open_token_source(app, Kept(await connect(app, google)), clock)
     clock.instant += timedelta(hours=2)
     assert len(set(await asyncio.gather(*(source.get_token() for _ in range(8))))) == 1
     assert google.accounts.renewals == 1
 
 
-async def test_a_refused_token_is_not_given_again(app: OAuthApp, google: GoogleEmulator, clock: HandClock) -> None:
+async def test_a_refused_token_is_not_given_again(app: OAuthApp, google: GoogleEmulator, clock: ManualClock) -> None:
     source = open_token_source(app, Kept(await connect(app, google)), clock)
     first = await source.get_token()
     google.accounts.expire_access()
@@ -156,7 +156,7 @@ async def test_a_refused_token_is_not_given_again(app: OAuthApp, google: GoogleE
     assert google.accounts.account_of(await source.get_token(), SCOPES) == OWNER
 
 
-async def test_a_rotated_refresh_token_is_kept(app: OAuthApp, google: GoogleEmulator, clock: HandClock) -> None:
+async def test_a_rotated_refresh_token_is_kept(app: OAuthApp, google: GoogleEmulator, clock: ManualClock) -> None:
     google.accounts.rotating = True
     kept = Kept(await connect(app, google))
     source = open_token_source(app, kept, clock)
@@ -167,7 +167,7 @@ async def test_a_rotated_refresh_token_is_kept(app: OAuthApp, google: GoogleEmul
 
 
 async def test_a_caller_that_gives_up_loses_no_rotated_token(
-    app: OAuthApp, google: GoogleEmulator, clock: HandClock
+    app: OAuthApp, google: GoogleEmulator, clock: ManualClock
 ) -> None:
     """The old refresh token is worth nothing by then, and the new one has to reach the store."""
     google.accounts.rotating = True
@@ -194,7 +194,7 @@ async def test_a_caller_that_gives_up_loses_no_rotated_token(
 
 @pytest.mark.parametrize("looks", [1, 2])
 async def test_another_process_may_have_rotated_it(
-    app: OAuthApp, google: GoogleEmulator, clock: HandClock, monkeypatch: pytest.MonkeyPatch, looks: int
+    app: OAuthApp, google: GoogleEmulator, clock: ManualClock, monkeypatch: pytest.MonkeyPatch, looks: int
 ) -> None:
     """The other process renewed after the look into the store, and may still be saving. What it saves is used."""
     monkeypatch.setattr(oauth, "SAVED_AFTER", (0.0, 0.0))
@@ -214,7 +214,9 @@ async def test_another_process_may_have_rotated_it(
 
 
 @pytest.mark.parametrize("how", ["withdrawn", "seven days", "revoked"])
-async def test_access_that_ended_has_a_name(app: OAuthApp, google: GoogleEmulator, clock: HandClock, how: str) -> None:
+async def test_access_that_ended_has_a_name(
+    app: OAuthApp, google: GoogleEmulator, clock: ManualClock, how: str
+) -> None:
     """S303: The consent is withdrawn, or the consent screen is in "Testing" and a week has passed."""
     google.accounts.testing = True
     kept = Kept(await connect(app, google))
@@ -242,7 +244,7 @@ async def test_access_that_ended_has_a_name(app: OAuthApp, google: GoogleEmulato
     ids=["503", "429", "cut"],
 )
 async def test_a_service_in_trouble_ends_nothing(
-    app: OAuthApp, google: GoogleEmulator, clock: HandClock, fault: Fault, error: type[ConnectionFailed]
+    app: OAuthApp, google: GoogleEmulator, clock: ManualClock, fault: Fault, error: type[ConnectionFailed]
 ) -> None:
     """S303: And the next try gets a token."""
     source = open_token_source(app, Kept(await connect(app, google)), clock)
@@ -253,14 +255,16 @@ async def test_a_service_in_trouble_ends_nothing(
     assert google.accounts.account_of(await source.get_token(), SCOPES) == OWNER
 
 
-async def test_a_wrong_secret_is_the_operators_matter(app: OAuthApp, google: GoogleEmulator, clock: HandClock) -> None:
+async def test_a_wrong_secret_is_the_operators_matter(
+    app: OAuthApp, google: GoogleEmulator, clock: ManualClock
+) -> None:
     tokens = await connect(app, google)
     wrong = OAuthApp(app.provider, replace(client_of(google), client_secret="wrong"), clock)
     with pytest.raises(ConnectionMisconfigured, match="invalid_client"):
         await wrong.refresh(tokens)
 
 
-async def test_nobody_listens(google: GoogleEmulator, clock: HandClock) -> None:
+async def test_nobody_listens(google: GoogleEmulator, clock: ManualClock) -> None:
     provider = OAuthProvider("Google", "http://127.0.0.1:9/a", "http://127.0.0.1:9/t", SCOPES)
     with pytest.raises(ConnectionUnreachable):
         await OAuthApp(provider, client_of(google), clock).exchange("code", "verifier")

@@ -1,4 +1,4 @@
-"""The desk of agents over a fresh store."""
+"""The tools of agents over a fresh store."""
 
 from __future__ import annotations
 

@@ -146,14 +146,16 @@ async def test_nothing_is_written_to_a_calendar_that_nobody_chose(caldav: str, t
     ("path", "said"),
     [("", "Name one with FATEFORGER_CALENDAR_ID"), ("nowhere/", "There is nothing at")],
 )
-@pytest.mark.parametrize("door", ["pane", "tools"])
+@pytest.mark.parametrize("surface", ["pane", "tools"])
 async def test_the_pane_and_the_tools_say_why_the_calendar_cannot_be_used(
-    caldav: str, tmp_path: Path, path: str, said: str, door: str
+    caldav: str, tmp_path: Path, path: str, said: str, surface: str
 ) -> None:
     """S438: a server that answers is not reported as silent."""
     settings = read_settings(data_dir=tmp_path, caldav_url=caldav + path, caldav_username="me")
     local = LocalServer(settings, build_clock(settings), port=0)
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(getattr(local, door)), base_url="http://pane") as http:
+    async with httpx.AsyncClient(
+        transport=httpx.ASGITransport(getattr(local, surface)), base_url="http://pane"
+    ) as http:
         page = await http.get("/")
     await local.aclose()
     assert (page.status_code, said in page.text, "not answering" in page.text) == (503, True, False)

@@ -20,7 +20,7 @@ from tests.emulators.google.emulator import CUT, Fault, GoogleEmulator
 from tests.emulators.microsoft.emulator import MicrosoftEmulator
 from tests.fakes.google_store import GoogleStore
 from tests.fakes.serving import served
-from tests.unit.conversation.person import HandClock
+from tests.unit.conversation.person import ManualClock
 
 from fateforger.adapters.store.connections import SqlConnections, Vault, new_key
 from fateforger.adapters.store.store import Store, open_store
@@ -50,7 +50,7 @@ class Site:
     store: Store
     connections: SqlConnections
     logins: Logins
-    clock: HandClock
+    clock: ManualClock
     servers: CalDavServers
     delegations: Delegations = field(default_factory=dict)
     sent: list[str] = field(default_factory=list)
@@ -129,7 +129,7 @@ async def site(tmp_path: Path) -> AsyncIterator[Site]:
     google = GoogleEmulator(accounts=GoogleAccounts(client=Client(redirects=(f"{back}/google/callback",))))
     microsoft = MicrosoftEmulator()
     microsoft.sign_in.apps["the-client"].redirects = (f"{back}/microsoft/callback",)
-    clock = HandClock(datetime.now(UTC))
+    clock = ManualClock(datetime.now(UTC))
     async with AsyncExitStack() as stack:
         store = open_store(tmp_path / "state.db")
         stack.push_async_callback(store.aclose)

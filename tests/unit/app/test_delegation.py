@@ -15,7 +15,7 @@ from tests.emulators.google.accounts import GoogleAccounts, Robot
 from tests.emulators.google.emulator import GoogleEmulator
 from tests.emulators.microsoft.emulator import MicrosoftEmulator
 from tests.fakes.serving import served
-from tests.unit.conversation.person import HandClock
+from tests.unit.conversation.person import ManualClock
 
 from fateforger.adapters.google.client import SCOPES
 from fateforger.adapters.store.connections import SqlConnections, Vault, new_key
@@ -41,7 +41,7 @@ class Office:
     settings: Settings
     store: Store
     connections: SqlConnections
-    clock: HandClock
+    clock: ManualClock
 
     def open(self, settings: Settings | None = None) -> Organization:
         delegations = build_delegations(settings or self.settings, self.connections, self.clock, self.store)
@@ -54,7 +54,7 @@ async def office(tmp_path: Path) -> AsyncIterator[Office]:
     google = GoogleEmulator(accounts=GoogleAccounts(robots=[robot]))
     microsoft = MicrosoftEmulator()
     microsoft.sign_in.apps["the-client"].consented.add("contoso.example")
-    clock = HandClock(datetime.now(UTC))
+    clock = ManualClock(datetime.now(UTC))
     async with AsyncExitStack() as stack:
         store = open_store(tmp_path / "fateforger.db")
         stack.push_async_callback(store.aclose)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.contracts.session_examples import session as any_session
-from tests.unit.conversation.person import HandClock
+from tests.unit.conversation.person import ManualClock
 
 from fateforger.adapters.store.connections import SqlConnections, Vault, new_key
 from fateforger.adapters.store.store import Store, open_store
@@ -44,7 +44,7 @@ class Program:
 
     def __post_init__(self) -> None:
         self.follow_ups = FollowUps(
-            self.connections, self.engines.recover, self.store.sessions, self.store.jobs, HandClock(NOW)
+            self.connections, self.engines.recover, self.store.sessions, self.store.jobs, ManualClock(NOW)
         )
 
     async def take(self, lane: str) -> list[dict[str, Any]]:

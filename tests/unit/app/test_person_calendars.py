@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from tests.fakes.google_calendar import GoogleCalendarFake
-from tests.unit.conversation.person import HandClock
+from tests.unit.conversation.person import ManualClock
 
 from fateforger.adapters.store.connections import SqlConnections, Vault, new_key
 from fateforger.adapters.store.store import open_store
@@ -53,7 +53,7 @@ class Opened:
 
 @pytest.fixture
 async def program(tmp_path: Path) -> AsyncIterator[tuple[PersonCalendars, SqlConnections, Opened]]:
-    store, clock, opened, ids = open_store(tmp_path / "state.db"), HandClock(), Opened(), itertools.count()
+    store, clock, opened, ids = open_store(tmp_path / "state.db"), ManualClock(), Opened(), itertools.count()
 
     def build(calendar: Calendar, user_id: str) -> CalendarSubmitter:
         outside = CommitContext(calendar, store.journal, clock, sleep=lambda _: clock_sleep())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.unit.cli.test_draft_door import drafted, shown
+from tests.unit.cli.test_draft_command import drafted, shown
 
 MONDAY: dict[str, Any] = {
     "date": "2026-03-02",

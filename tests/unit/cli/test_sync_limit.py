@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.command_line import programs
 from tests.contracts.stores import new_file
-from tests.doors import programs
 from tests.fakes.google_mcp import GoogleMcp
 from tests.fakes.google_store import GoogleStore
 from tests.fakes.google_tools import OneCalendar
-from tests.unit.cli.limited_doors import SHORT, SMALL
+from tests.unit.cli.limited_commands import SHORT, SMALL
 
 pytestmark = pytest.mark.process
-HERE = "tests.unit.cli.limited_doors"
+HERE = "tests.unit.cli.limited_commands"
 
 
 @pytest.fixture

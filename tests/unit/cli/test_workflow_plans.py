@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.unit.cli.test_plan_doors import Door
+from tests.unit.cli.test_plan_commands import CommandLine
 from tests.unit.conversation.queue.test_task_rules import SHIP
 
 from fateforger.workflow.rules import NAMING
@@ -18,8 +18,8 @@ USUAL = (
 
 
 @pytest.fixture
-def door(tmp_path: Path) -> Door:
-    return Door(tmp_path)
+def cli(tmp_path: Path) -> CommandLine:
+    return CommandLine(tmp_path)
 
 
 def known(*, approved: bool = False) -> str:
@@ -47,12 +47,12 @@ PUBLISHED = [
 
 @pytest.mark.parametrize(("workflow", "steps", "approved", "broken"), PUBLISHED)
 def test_published_plans_break_as_many_rules_as_published(
-    door: Door, workflow: str, steps: str, *, approved: bool, broken: list[str]
+    cli: CommandLine, workflow: str, steps: str, *, approved: bool, broken: list[str]
 ) -> None:
     """S137, S141: the plan holds actions alone and uses the known facts; no states are written out."""
-    plan, facts = door.file("plan.txt", "\n".join(steps.split())), door.file("known.json", known(approved=approved))
+    plan, facts = cli.file("plan.txt", "\n".join(steps.split())), cli.file("known.json", known(approved=approved))
     ends = () if "close_task" in steps else ("--open",)
-    status, document = door.json("workflow", "check", workflow, "--plan", plan, "--known", facts, *ends)
+    status, document = cli.json("workflow", "check", workflow, "--plan", plan, "--known", facts, *ends)
     assert (status, [rule["id"] for rule in document["rules"] if rule["verdict"] == "violated"]) == (0, broken)
 
 
@@ -74,20 +74,20 @@ KIND = "“%s” is declared as %s, and stands here as %s."
         (HEAD % "" + "constraints: ['BEFORE a²: p']\n", f"I cannot read “²” here: {NAMING}.", "4, column 24"),
     ],
 )
-def test_a_mistaken_name_is_refused_with_its_place(door: Door, rules: str, mistake: str, where: str) -> None:
+def test_a_mistaken_name_is_refused_with_its_place(cli: CommandLine, rules: str, mistake: str, where: str) -> None:
     """S292; R6, R7: in a file of one's own, of the wrong kind or of a look; names of any script are names."""
-    plan = door.file("plan.txt", "a\n")
-    error = door.json("workflow", "check", door.file("w.yaml", rules), "--plan", plan)[1]["error"]
+    plan = cli.file("plan.txt", "a\n")
+    error = cli.json("workflow", "check", cli.file("w.yaml", rules), "--plan", plan)[1]["error"]
     assert (error["message"], error["where"].endswith(f"w.yaml, line {where}")) == (mistake, True), error
 
 
-def test_a_name_of_the_wrong_kind_is_refused_in_plans_traces_and_steps(door: Door) -> None:
+def test_a_name_of_the_wrong_kind_is_refused_in_plans_traces_and_steps(cli: CommandLine) -> None:
     """S292; R6: each error names its place."""
-    plan = door.file("plan.txt", "write_test\ncommit + test_passes\n")
-    trace = door.file("trace.jsonl", '{"do":[]}\n{"do":["commit"],"true":["commit"]}\n')
+    plan = cli.file("plan.txt", "write_test\ncommit + test_passes\n")
+    trace = cli.file("trace.jsonl", '{"do":[]}\n{"do":["commit"],"true":["commit"]}\n')
     told = []
     for given in (("--plan", plan), ("--trace", trace), ("--evaluate", "--do", "test_passes")):
-        status, document = door.json("workflow", "check", "tdd-cycle", *given)
+        status, document = cli.json("workflow", "check", "tdd-cycle", *given)
         told.append((status, document["error"]["message"], document["error"]["where"].rpartition("/")[2]))
     assert told == [
         (2, KIND % ("test_passes", "a state", "an action"), "plan.txt, line 2"),
@@ -96,27 +96,27 @@ def test_a_name_of_the_wrong_kind_is_refused_in_plans_traces_and_steps(door: Doo
     ]
 
 
-def test_proceed_to_is_another_spelling(door: Door) -> None:
+def test_proceed_to_is_another_spelling(cli: CommandLine) -> None:
     """S132: the same verdicts."""
     verdicts = []
     for word in ("INVOKE", "PROCEED_TO"):
         rules = f"workflow: w\nactions: [a, b]\npredicates: {{p: {{set_by: [a]}}}}\ntriggers: ['ON p: {word} b']\n"
-        file, plan = door.file("w.yaml", rules), door.file("plan.txt", "a\na\nb\n")
-        verdicts.append(door.json("workflow", "check", file, "--plan", plan)[1]["verdict"])
+        file, plan = cli.file("w.yaml", rules), cli.file("plan.txt", "a\na\nb\n")
+        verdicts.append(cli.json("workflow", "check", file, "--plan", plan)[1]["verdict"])
     assert verdicts == ["satisfied", "satisfied"]
 
 
-def test_workflows_are_listed_with_what_they_are_for(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workflows_are_listed_with_what_they_are_for(cli: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
     """S135, S140: those that ship and one's own, which inherits what it does not say; and it is checked by its name."""
-    folder = Path(door.file("ship.yaml", SHIP)).parent
+    folder = Path(cli.file("ship.yaml", SHIP)).parent
     monkeypatch.setenv("FATEFORGER_WORKFLOWS", str(folder))
-    document = door.json("workflow", "list")[1]
+    document = cli.json("workflow", "list")[1]
     assert [row["workflow"] for row in document["workflows"]] == ["decompose", "feature-dev", "ship", "tdd-cycle"]
     ship = document["workflows"][2]
     assert (ship["own"], ship["description"], ship["not_when"]) == (
         True, "To the users", ["documentation or configuration only", "exploratory work"],
     )  # fmt: skip
-    assert "  not for documentation or configuration only; exploratory work" in door.run("workflow", "list")[1]
-    plan = door.file("plan.txt", "ankündigen\n")
-    rules = door.json("workflow", "check", "ship", "--plan", plan)[1]["rules"]
+    assert "  not for documentation or configuration only; exploratory work" in cli.run("workflow", "list")[1]
+    plan = cli.file("plan.txt", "ankündigen\n")
+    rules = cli.json("workflow", "check", "ship", "--plan", plan)[1]["rules"]
     assert "commit-before-done" not in {rule["id"] for rule in rules}

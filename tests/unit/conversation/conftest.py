@@ -6,14 +6,14 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
-from tests.unit.conversation.person import House, Person, open_house_at
+from tests.unit.conversation.person import Harness, Person, open_harness_at
 
 from fateforger.conversation import turns
 
 
 @pytest.fixture
-async def house(tmp_path: Path) -> AsyncIterator[House]:
-    opened = await open_house_at(tmp_path)
+async def harness(tmp_path: Path) -> AsyncIterator[Harness]:
+    opened = await open_harness_at(tmp_path)
     yield opened
     await opened.close()
 
@@ -27,5 +27,5 @@ def kept(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
 
 
 @pytest.fixture
-def anna(house: House) -> Person:
-    return Person(house)
+def anna(harness: Harness) -> Person:
+    return Person(harness)

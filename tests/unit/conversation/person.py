@@ -65,14 +65,14 @@ CHANNEL = "C1"
 MONDAY = MORNING.date()
 ANNA = "U_ANNA"
 SHUT_DOWN = "Shut down"
-EXECUTOR = "house"
+EXECUTOR = "program"
 PATIENT = 20.0
 """Seconds for a calendar read of a test that is not about slow calendars; the machine may be busy."""
 """The name of the program in its claims, the same after a restart."""
 
 
 @dataclass
-class HandClock:
+class ManualClock:
     """A clock that does not move by itself."""
 
     at: datetime = MORNING
@@ -87,12 +87,12 @@ async def find_owner() -> OwnerRecord:
 
 
 @dataclass
-class House:
+class Harness:
     """The coordinator over real parts: the SQL store, the engine, a calendar with Google's semantics."""
 
     store: Store
     calendar: GoogleCalendarFake
-    clock: HandClock
+    clock: ManualClock
     calendar_write: CalendarWrite = "refine"
     model: Model | None = None
     kept: RecordingSink | None = None
@@ -121,7 +121,7 @@ class House:
     """Looks for better drafts; without it the first one is the final one."""
     coordinator: PlanningCoordinator = field(init=False)
     submitter: CalendarSubmitter = field(init=False)
-    desk: QueueService = field(init=False)
+    queue_service: QueueService = field(init=False)
     memory: MemoryService = field(init=False)
     check_waiting_tasks: Callable[[], Awaitable[None]] = field(init=False)
     outside: ExternalTaskList | None = field(init=False)
@@ -162,7 +162,7 @@ class House:
             workflows=self.workflows,
             facts=self.facts,
         )
-        self.desk = QueueService(tools, EXECUTOR)
+        self.queue_service = QueueService(tools, EXECUTOR)
         self.check_waiting_tasks = CompletionRounds(tools).run_once
         self.return_leftovers = partial(return_leftovers, tools)
         self.reminders = build_reminder_handler(tools)
@@ -184,7 +184,7 @@ class House:
             ownership=Ownership(self.store.owners, self.clock, named=None, page=(), real_slack=False),
             memory=self.memory,
             replies=self.store.replies,
-            tasks=self.desk,
+            tasks=self.queue_service,
             rituals=self.rituals,
             proposals=ProposalService(self.store.proposals, self.store.calls, self.store.jobs, self.clock),
             languages=self.languages,
@@ -280,19 +280,19 @@ def local(moment: datetime | date) -> str:
     return f"{moment.astimezone(zone(AMSTERDAM)):%H:%M}"
 
 
-async def open_house_at(
+async def open_harness_at(
     path: Path,
     *,
     calendar_write: CalendarWrite = "refine",
     model: Model | None = None,
     kept: RecordingSink | None = None,
-) -> House:
+) -> Harness:
     """Open a program on a fresh database. Tables are made once and copied, which takes a tenth of the time."""
     if not _EMPTY:
         await open_store(path / "empty.db").aclose()
         _EMPTY.append((path / "empty.db").read_bytes())
     (path / "state.db").write_bytes(_EMPTY[0])
-    return House(open_store(path / "state.db"), GoogleCalendarFake(), HandClock(), calendar_write, model, kept)
+    return Harness(open_store(path / "state.db"), GoogleCalendarFake(), ManualClock(), calendar_write, model, kept)
 
 
 _EMPTY: list[bytes] = []
@@ -307,7 +307,7 @@ def said(label: str) -> tuple[str, str]:
 class Person:
     """``messages`` are those that arrived, by slot; ``deeds`` counts commands, clicks and submits."""
 
-    house: House
+    harness: Harness
     user: str = ANNA
     messages: dict[str, Outgoing] = field(default_factory=dict)
     arrived: list[Outgoing] = field(default_factory=list)
@@ -316,8 +316,8 @@ class Person:
     session_id: str = ""
 
     @property
-    def door(self) -> CoordinatorPort:
-        return self.house.coordinator
+    def coordinator(self) -> CoordinatorPort:
+        return self.harness.coordinator
 
     # --- acting ---
 
@@ -325,7 +325,7 @@ class Person:
         command = StartTimeboxing(
             command_id=self._id(),
             user_id=self.user,
-            at=self.house.clock.now(),
+            at=self.harness.clock.now(),
             channel=CHANNEL,
             thread_ts=thread,
             tz=tz,
@@ -335,7 +335,7 @@ class Person:
 
     async def says(self, text: str) -> None:
         command = TimeboxingUserReply(
-            command_id=self._id(), user_id=self.user, at=self.house.clock.now(), session_id=self.session_id, text=text
+            command_id=self._id(), user_id=self.user, at=self.harness.clock.now(), session_id=self.session_id, text=text
         )
         await self.send(command)
 
@@ -381,25 +381,25 @@ class Person:
         click = Click(
             command_id=self._id(),
             user_id=self.user,
-            at=self.house.clock.now(),
+            at=self.harness.clock.now(),
             session_id=self.session_id,
             action=action,
             target=target,
             value=value,
         )
-        await self.send(self.door.read_click(click))
+        await self.send(self.coordinator.read_click(click))
         return click.command_id
 
     async def fill(self, form: str, /, *, target: str = "", size: int = 0, **values: Any) -> FormErrors | None:
         """Open a form, change the given fields of it, and send it."""
         request = FormRequest(form=form, session_id=self.session_id, user_id=self.user, target=target, size=size)
-        shown = await self.door.open_form(request)
+        shown = await self.coordinator.open_form(request)
         turned = {f.name: values[f.name] for f in shown.inputs if getattr(f, "turns", False) and f.name in values}
         if turned:
             request = request.model_copy(update={"target": shown.target, "chosen": turned})
-            shown = await self.door.open_form(request)
+            shown = await self.coordinator.open_form(request)
         if shown.more and not values.keys() <= {f.name for f in shown.inputs}:
-            shown = await self.door.open_form(request.model_copy(update={"size": size + 1}))
+            shown = await self.coordinator.open_form(request.model_copy(update={"size": size + 1}))
         given = {f.name: f.value for f in shown.inputs}
         unknown = values.keys() - given.keys()
         assert not unknown, unknown
@@ -408,12 +408,12 @@ class Person:
             session_id=shown.session_id,
             user_id=self.user,
             command_id=self._id(),
-            at=self.house.clock.now(),
+            at=self.harness.clock.now(),
             target=shown.target,
             size=shown.size,
             values=given | values,
         )
-        read = await self.door.read_form(submission)
+        read = await self.coordinator.read_form(submission)
         if isinstance(read, FormErrors):
             return read
         assert not isinstance(read, Form), "it shows another form"
@@ -425,7 +425,7 @@ class Person:
         request = FormRequest(
             form=form, session_id=self.session_id, user_id=self.user, target=target, chosen=chosen, done=done
         )
-        return await self.door.open_form(request)
+        return await self.coordinator.open_form(request)
 
     async def press_in(self, shown: Form, label: str) -> Form:
         """Press a button of an open form, and see it as it is then."""
@@ -438,14 +438,14 @@ class Person:
 
     async def send(self, command: Command) -> None:
         self.deeds += 1
-        await self.door.handle(command)
+        await self.coordinator.handle(command)
         await self.read()
 
     # --- reading ---
 
     async def read(self) -> None:
         """Let everything arrive that is owed."""
-        outbox, now = self.house.store.outbox, self.house.clock.now()
+        outbox, now = self.harness.store.outbox, self.harness.clock.now()
         while due := await outbox.pending(now=now):
             for message in due:
                 self._receive(message)
@@ -454,7 +454,7 @@ class Person:
             self.session_id = self.arrived[-1].session_id
             session = await self.session()
             if session.thread_ts is None:
-                await self.house.store.sessions.attach_thread(self.session_id, CHANNEL, "1.0")
+                await self.harness.store.sessions.attach_thread(self.session_id, CHANNEL, "1.0")
 
     def _receive(self, message: Outgoing) -> None:
         self.arrived.append(message)
@@ -502,7 +502,7 @@ class Person:
         return [p.text for p in self.card.parts if isinstance(p, Prose) and isinstance(p.control, Menu)]
 
     async def session(self) -> Session:
-        session = await self.house.store.sessions.load(self.session_id)
+        session = await self.harness.store.sessions.load(self.session_id)
         assert session is not None
         return session
 
@@ -553,7 +553,7 @@ def words_in(shown: Form) -> str:
     return "\n".join(words for part in shown.fields if (words := getattr(part, "text", "")))
 
 
-def meeting(house: House, title: str, start: str, end: str, day: date = MONDAY, **extras: Any) -> str:
+def meeting(harness: Harness, title: str, start: str, end: str, day: date = MONDAY, **extras: Any) -> str:
     """Add an event of the person's own, by local times; an end before the start is on the next day."""
     from fateforger.planning.timing import instant_of, zone
 
@@ -561,4 +561,4 @@ def meeting(house: House, title: str, start: str, end: str, day: date = MONDAY, 
     finish = instant_of(datetime.combine(day, time.fromisoformat(end)), zone(AMSTERDAM))
     if finish < begin:
         finish += timedelta(days=1)
-    return house.calendar.store.user_create(title, start=begin, end=finish, **extras).id
+    return harness.calendar.store.user_create(title, start=begin, end=finish, **extras).id

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from tests.factories.words import Answer, route
 from tests.fakes.scripted_model import Line, ScriptedModel
-from tests.unit.conversation.person import AMSTERDAM, ANNA, CHANNEL, House, Person, open_house_at
-from tests.unit.conversation.queue.desk import Desk
+from tests.unit.conversation.person import AMSTERDAM, ANNA, CHANNEL, Harness, Person, open_harness_at
+from tests.unit.conversation.queue.person import QueuePerson
 
 from fateforger.errors import ModelRejected
 from fateforger.ports.model import Prompt
@@ -37,7 +37,7 @@ def about(name: str, answer: Callable[[int], Answer]) -> Said:
 class Talker:
     """``lines`` are the answers of the model that are still to be given; it drafts nothing."""
 
-    house: House = field(init=False)
+    harness: Harness = field(init=False)
     lines: list[Said] = field(default_factory=list)
 
     @property
@@ -57,8 +57,8 @@ class Talker:
         self.lines.pop(0)
         return said(prompt) if callable(said) else said
 
-    def enter(self, house: House) -> None:
-        self.house, self._anna, self.desk = house, Person(house), Desk(house)
+    def enter(self, harness: Harness) -> None:
+        self.harness, self._anna, self.queue_person = harness, Person(harness), QueuePerson(harness)
 
     async def in_thread(self, *answers: Said, text: str = "…") -> Card | None:
         """Write in the thread of the plan; return the card that came next to it, if one did."""
@@ -70,8 +70,8 @@ class Talker:
         """Write a message of its own; return the last card that answers it outside of a plan, if one does."""
         self.lines += answers
         name = f"m{next(_NUMBERS)}"
-        about = {"command_id": name, "user_id": ANNA, "at": self.house.clock.now(), "channel": CHANNEL}
-        await self.house.coordinator.on_opening(
+        about = {"command_id": name, "user_id": ANNA, "at": self.harness.clock.now(), "channel": CHANNEL}
+        await self.harness.coordinator.on_opening(
             Opening.model_validate({**about, "thread_ts": name, "tz": AMSTERDAM, "text": text})
         )
         await self.anna.read()
@@ -79,16 +79,16 @@ class Talker:
 
     async def _read(self) -> Card | None:
         assert self.lines == []
-        before = len(self.desk.letters)
-        await self.desk.read()
-        return self.desk.card if len(self.desk.letters) > before else None
+        before = len(self.queue_person.deliveries)
+        await self.queue_person.read()
+        return self.queue_person.card if len(self.queue_person.deliveries) > before else None
 
 
 @asynccontextmanager
 async def talker_at(path: Path) -> AsyncIterator[Talker]:
     talker = Talker()
-    house = await open_house_at(path, model=talker.model)
-    talker.enter(house)
+    harness = await open_harness_at(path, model=talker.model)
+    talker.enter(harness)
     yield talker
-    await house.close()
+    await harness.close()
     assert talker.lines == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from tests.unit.conversation.person import House, Person, meeting
+from tests.unit.conversation.person import Harness, Person, meeting
 
 from fateforger.session.cards import Button, Select
 from fateforger.session.draft import STALE_FIX
@@ -35,51 +35,51 @@ async def test_the_card_names_what_is_missing_and_offers_what_helps(anna: Person
     ]
 
 
-async def test_one_tap_makes_the_change_and_undo_takes_it_back(house: House, anna: Person) -> None:
+async def test_one_tap_makes_the_change_and_undo_takes_it_back(harness: Harness, anna: Person) -> None:
     """S49, S51, S55: the change is described, and is on the calendar with one update."""
     await crowded(anna)
-    before = house.on_calendar()
+    before = harness.on_calendar()
     await anna.press(BREAK)
-    assert house.on_calendar() == {"Report": "09:00-10:00", "Break": "10:00-10:10", "Mail": "10:10-11:10"}
+    assert harness.on_calendar() == {"Report": "09:00-10:00", "Break": "10:00-10:10", "Mail": "10:10-11:10"}
     assert "“Break” is in, 10:00–10:10. “Mail” is now 10:10–11:10 (was 10:00–11:00)." in anna.words
     assert BREAK not in [button.label for button in fixes(anna)]
     await anna.press("Undo last update")
-    assert house.on_calendar() == before
+    assert harness.on_calendar() == before
     assert BREAK in [button.label for button in fixes(anna)]
 
 
-async def test_an_offer_is_good_after_a_restart(house: House, anna: Person) -> None:
+async def test_an_offer_is_good_after_a_restart(harness: Harness, anna: Person) -> None:
     await crowded(anna)
-    house.restart()
+    harness.restart()
     await anna.press(BREAK)
-    assert house.on_calendar()["Break"] == "10:00-10:10"
+    assert harness.on_calendar()["Break"] == "10:00-10:10"
 
 
-async def test_an_offer_for_a_plan_that_is_gone_changes_nothing(house: House, anna: Person) -> None:
+async def test_an_offer_for_a_plan_that_is_gone_changes_nothing(harness: Harness, anna: Person) -> None:
     """A second tap, or one on an older card: kindly refused, with what helps now."""
     await crowded(anna)
     old = next(button for button in fixes(anna) if button.label == BREAK)
     await anna.fill_row("Mail", "edit_block", start="15:00")
-    before = house.on_calendar()
+    before = harness.on_calendar()
     await anna.click(old.action, old.target)
     assert STALE_FIX in anna.words
-    assert house.on_calendar() == before
+    assert harness.on_calendar() == before
     assert [button.label for button in fixes(anna)] == ["Add lunch at 12:30", "Add 30 min to shut down at 17:30"]
 
 
-async def test_what_the_calendar_shows_by_now_decides(house: House, anna: Person) -> None:
+async def test_what_the_calendar_shows_by_now_decides(harness: Harness, anna: Person) -> None:
     """S200: a meeting came meanwhile where lunch was to be."""
     await crowded(anna)
-    meeting(house, "Standup", "12:15", "14:00")
+    meeting(harness, "Standup", "12:15", "14:00")
     await anna.press("Add lunch at 12:30")
     assert STALE_FIX in anna.words
-    assert "Lunch" not in house.on_calendar()
+    assert "Lunch" not in harness.on_calendar()
 
 
-async def test_what_is_past_is_left_alone(house: House, anna: Person) -> None:
+async def test_what_is_past_is_left_alone(harness: Harness, anna: Person) -> None:
     """On the day itself, at ten past ten, no break can be put behind the report any more."""
     await crowded(anna)
-    house.clock.at += timedelta(hours=3, minutes=10)
+    harness.clock.at += timedelta(hours=3, minutes=10)
     await anna.press("Redo step")
     assert [button.label for button in fixes(anna)] == ["Add lunch at 12:30", "Add 30 min to shut down at 17:30"]
 
@@ -117,7 +117,7 @@ async def test_the_grade_is_that_of_the_plan_as_it_is_on_the_calendar_now(anna: 
     assert ONE_THING in anna.words
 
 
-async def test_the_one_thing_is_named_where_it_is_asked_for(house: House, anna: Person) -> None:
+async def test_the_one_thing_is_named_where_it_is_asked_for(harness: Harness, anna: Person) -> None:
     """S404: on the draft, which puts it first, and on the plan, which makes room for it; Undo last update takes it back."""
     await anna.to_tasks()
     await anna.fill("tasks", size=3, title_1="Report", minutes_1=60, title_2="Mail", minutes_2=60)
@@ -130,7 +130,7 @@ async def test_the_one_thing_is_named_where_it_is_asked_for(house: House, anna: 
     assert "task.one_thing" not in [getattr(each, "action", "") for each in anna.controls()]
 
 
-async def test_the_one_thing_can_still_be_named_on_the_plan(house: House, anna: Person) -> None:
+async def test_the_one_thing_can_still_be_named_on_the_plan(harness: Harness, anna: Person) -> None:
     """S404: as one change, which Undo last update takes back."""
     await anna.to_tasks()
     await anna.fill("tasks", size=3, title_1="Report", minutes_1=60, title_2="Mail", minutes_2=60)

@@ -9,7 +9,7 @@ from typing import Any
 
 from tests.factories.agents import NOW, Agents
 from tests.factories.inside import run_inside
-from tests.unit.conversation.person import ANNA, House, Person
+from tests.unit.conversation.person import ANNA, Harness, Person
 
 from fateforger.adapters.store.store import open_store
 from fateforger.agents.clients import UNKNOWN_TOOL, Call
@@ -45,10 +45,10 @@ def test_what_was_not_looked_at_is_not_counted() -> None:
     assert lines == ["- Monday 2 March at 07:00: robot read your queue (not finished)"]
 
 
-async def test_app_home_shows_what_was_done_for_that_person(house: House, anna: Person) -> None:
-    agents = Agents(house.store, house.clock)  # type: ignore[arg-type]  # one clock for both, of the same shape
+async def test_app_home_shows_what_was_done_for_that_person(harness: Harness, anna: Person) -> None:
+    agents = Agents(harness.store, harness.clock)  # type: ignore[arg-type]  # one clock for both, of the same shape
     await anna.to_refine()
-    titles = [part.text for part in (await house.coordinator.home(ANNA)).parts if isinstance(part, Heading)]
+    titles = [part.text for part in (await harness.coordinator.home(ANNA)).parts if isinstance(part, Heading)]
     assert "What other agents did for you" not in titles
     await agents.let_in()
     await agents.let_in("other", user_id="U_BEN")
@@ -56,7 +56,7 @@ async def test_app_home_shows_what_was_done_for_that_person(house: House, anna: 
     await agents.done("list_tasks")
     await agents.done("list_tasks")
     await agents.done("list_tasks", name="other")
-    home = "\n".join(part.text for part in (await house.coordinator.home(ANNA)).parts if hasattr(part, "text"))
+    home = "\n".join(part.text for part in (await harness.coordinator.home(ANNA)).parts if hasattr(part, "text"))
     assert "- Monday 2 March at 08:00: robot put a task into your queue (done)" in home
     assert home.count("robot read your queue (done, 2 times that day)") == home.count("robot read your queue") == 1
     assert "other read your queue" not in home

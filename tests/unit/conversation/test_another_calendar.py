@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import time
 
 from tests.fakes.google_calendar import GoogleCalendarFake
-from tests.unit.conversation.person import House, Person
+from tests.unit.conversation.person import Harness, Person
 
 ELSEWHERE = "I wrote that to a different calendar than the one I use now. Connect that calendar again to take it back"
 STAYS = (
@@ -13,54 +13,54 @@ STAYS = (
 )
 
 
-def connect(house: House, calendar: GoogleCalendarFake) -> None:
-    house.calendar = calendar
-    house.restart()
+def connect(harness: Harness, calendar: GoogleCalendarFake) -> None:
+    harness.calendar = calendar
+    harness.restart()
 
 
-async def test_undo_waits_for_the_calendar_that_was_written_to(anna: Person, house: House) -> None:
+async def test_undo_waits_for_the_calendar_that_was_written_to(anna: Person, harness: Harness) -> None:
     """S411"""
     await anna.to_committed()
-    first, committed = house.calendar, house.on_calendar()
-    connect(house, GoogleCalendarFake(key="another"))
+    first, committed = harness.calendar, harness.on_calendar()
+    connect(harness, GoogleCalendarFake(key="another"))
     await anna.press("Undo")
     assert ELSEWHERE in anna.words
     assert "Nothing has changed." in anna.words
-    connect(house, first)
-    assert house.on_calendar() == committed
+    connect(harness, first)
+    assert harness.on_calendar() == committed
     assert "Since you began" not in anna.words
     await anna.press("Undo")
     assert "Taken back: I removed 5 blocks from your calendar." in anna.words
-    assert house.on_calendar(whole=True) == {}
+    assert harness.on_calendar(whole=True) == {}
 
 
-async def test_a_single_change_waits_too(anna: Person, house: House) -> None:
+async def test_a_single_change_waits_too(anna: Person, harness: Harness) -> None:
     """S411: the plan keeps the change, because the calendar that it was written to keeps it."""
     await anna.to_refine()
     await anna.fill("add_block", title="Ring mum", start=time(16, 0), minutes=30)
-    first, written = house.calendar, house.on_calendar()
-    connect(house, GoogleCalendarFake(key="another"))
+    first, written = harness.calendar, harness.on_calendar()
+    connect(harness, GoogleCalendarFake(key="another"))
     await anna.press("Undo last update")
     assert ELSEWHERE in anna.words
     assert "Ring mum" in anna.words
-    connect(house, first)
-    assert house.on_calendar() == written
+    connect(harness, first)
+    assert harness.on_calendar() == written
     await anna.press("Undo last update")
     assert "“Ring mum” is out of the plan." in anna.words
-    assert house.on_calendar() == {}
+    assert harness.on_calendar() == {}
 
 
-async def test_what_stays_on_the_other_calendar_is_said(anna: Person, house: House) -> None:
+async def test_what_stays_on_the_other_calendar_is_said(anna: Person, harness: Harness) -> None:
     """S411: the plan was written to both; Undo takes it off the one that is connected, and the card counts that."""
     await anna.to_committed()
-    first, committed = house.calendar, house.on_calendar()
-    connect(house, GoogleCalendarFake(key="another"))
+    first, committed = harness.calendar, harness.on_calendar()
+    connect(harness, GoogleCalendarFake(key="another"))
     await anna.press("Back to refine")
     await anna.press("Commit to calendar")
-    assert house.on_calendar() == committed
+    assert harness.on_calendar() == committed
     await anna.press("Undo")
     assert "Taken back: I removed 5 blocks from your calendar." in anna.words
     assert STAYS in anna.words
-    assert house.on_calendar(whole=True) == {}
-    connect(house, first)
-    assert house.on_calendar() == committed
+    assert harness.on_calendar(whole=True) == {}
+    connect(harness, first)
+    assert harness.on_calendar() == committed

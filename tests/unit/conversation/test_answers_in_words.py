@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.factories.words import block, day, patch, removed, timed, wants
 from tests.fakes.scripted_model import Line, ScriptedModel
-from tests.unit.conversation.person import House, Person, open_house_at
+from tests.unit.conversation.person import Harness, Person, open_harness_at
 from tests.unit.conversation.test_person_edits import drag
 
 from fateforger.conversation.language.message_commands import FIRST, NOTHING_PENDING, WHICH_OPTION
@@ -30,10 +30,10 @@ def _reads(prompt: Prompt) -> Line:
 
 
 @pytest.fixture
-async def spoken(tmp_path: Path) -> AsyncIterator[House]:
+async def spoken(tmp_path: Path) -> AsyncIterator[Harness]:
     """Open a program whose model answers from ``LINES`` and which writes nothing before the commit."""
     LINES.clear()
-    opened = await open_house_at(tmp_path, model=ScriptedModel(by=_reads), calendar_write="commit")
+    opened = await open_harness_at(tmp_path, model=ScriptedModel(by=_reads), calendar_write="commit")
     yield opened
     await opened.close()
     assert LINES == []
@@ -44,12 +44,12 @@ async def says(person: Person, text: str, *answers: dict[str, Any]) -> None:
     await person.says(text)
 
 
-def last_prompt(house: House) -> str:
-    assert isinstance(house.model, ScriptedModel)
-    return house.model.prompts[-1].user
+def last_prompt(harness: Harness) -> str:
+    assert isinstance(harness.model, ScriptedModel)
+    return harness.model.prompts[-1].user
 
 
-async def held(spoken: House) -> Person:
+async def held(spoken: Harness) -> Person:
     """Hold back "Kinderen ophalen om 17:00 precies" by a rule that wants nothing after half past four."""
     anna = Person(spoken)
     await anna.to_refine("Rapport", "Mails")
@@ -61,7 +61,7 @@ async def held(spoken: House) -> Person:
     return anna
 
 
-async def test_do_it_anyway_in_words_does_it_and_commits_nothing(spoken: House) -> None:
+async def test_do_it_anyway_in_words_does_it_and_commits_nothing(spoken: Harness) -> None:
     """B1, K9: the conversation that committed the day without the change."""
     anna = await held(spoken)
     await says(anna, "ja doe toch maar", YES)
@@ -75,7 +75,7 @@ async def test_do_it_anyway_in_words_does_it_and_commits_nothing(spoken: House) 
     assert spoken.on_calendar()["Kinderen ophalen"] == "17:00-17:20"
 
 
-async def test_a_model_that_says_proceed_to_that_commits_nothing(spoken: House) -> None:
+async def test_a_model_that_says_proceed_to_that_commits_nothing(spoken: Harness) -> None:
     """B1: the literal answer that a model gave before."""
     anna = await held(spoken)
     await says(anna, "ja doe toch maar", GO_ON)
@@ -86,7 +86,7 @@ async def test_a_model_that_says_proceed_to_that_commits_nothing(spoken: House) 
     assert any("Kinderen ophalen" in row for row in anna.rows())
 
 
-async def test_no_in_words_is_the_button_that_leaves_the_plan(spoken: House) -> None:
+async def test_no_in_words_is_the_button_that_leaves_the_plan(spoken: Harness) -> None:
     anna = await held(spoken)
     before = (await anna.session()).planning.plan
     await says(anna, "nee laat maar", NO)
@@ -97,7 +97,7 @@ async def test_no_in_words_is_the_button_that_leaves_the_plan(spoken: House) -> 
     assert ((await anna.session()).planning.plan, spoken.on_calendar()) == (before, {})
 
 
-async def test_leave_the_plan_by_its_button(spoken: House) -> None:
+async def test_leave_the_plan_by_its_button(spoken: Harness) -> None:
     anna = await held(spoken)
     await anna.press(LEAVE_PLAN)
     assert PLAN_LEFT in anna.words
@@ -105,7 +105,7 @@ async def test_leave_the_plan_by_its_button(spoken: House) -> None:
 
 
 @pytest.mark.parametrize(("side", "shown"), [("keep_plan", "11:30"), ("keep_calendar", "14:15")])
-async def test_which_side_counts_in_words(spoken: House, side: str, shown: str) -> None:
+async def test_which_side_counts_in_words(spoken: Harness, side: str, shown: str) -> None:
     """S201: a yes names no side; the side that is named is kept, and nothing is committed by it."""
     anna = Person(spoken)
     await anna.to_refine("Report", "Mail")
@@ -125,7 +125,7 @@ async def test_which_side_counts_in_words(spoken: House, side: str, shown: str) 
     assert any(shown in row and "Mail" in row for row in anna.rows())
 
 
-async def test_a_write_that_stopped_is_answered_in_words(spoken: House) -> None:
+async def test_a_write_that_stopped_is_answered_in_words(spoken: Harness) -> None:
     """A mass deletion: neither going on nor trying again is the yes it asks for."""
     anna = Person(spoken)
     titles = [f"Task {n}" for n in range(8)]
@@ -148,7 +148,7 @@ async def test_a_write_that_stopped_is_answered_in_words(spoken: House) -> None:
     assert len(spoken.on_calendar()) < len(there)
 
 
-async def test_a_fix_in_words(spoken: House) -> None:
+async def test_a_fix_in_words(spoken: Harness) -> None:
     anna = Person(spoken)
     await anna.to_refine("Report", "Mail")
     await says(anna, "drop lunch", wants("answer"), patch(removed(2)))
@@ -161,7 +161,7 @@ async def test_a_fix_in_words(spoken: House) -> None:
     assert (after.stage, spoken.on_calendar()) == (Stage.REFINE, {})
 
 
-async def test_what_the_model_asked_is_answered_by_a_yes(spoken: House) -> None:
+async def test_what_the_model_asked_is_answered_by_a_yes(spoken: Harness) -> None:
     """B1: "Do you want to plan Tuesday instead?" - "yes"; kept in the store, and gone with the answer."""
     anna = Person(spoken)
     await anna.start()
@@ -176,7 +176,7 @@ async def test_what_the_model_asked_is_answered_by_a_yes(spoken: House) -> None:
 
 
 @pytest.mark.parametrize("answer", [YES, NO, wants("accept_pending", number=3)])
-async def test_where_nothing_is_asked_an_answer_changes_nothing(spoken: House, answer: dict[str, Any]) -> None:
+async def test_where_nothing_is_asked_an_answer_changes_nothing(spoken: Harness, answer: dict[str, Any]) -> None:
     anna = Person(spoken)
     await anna.to_frame()
     before = await anna.session()

@@ -17,7 +17,7 @@ from tests.factories.agents import Agents
 from tests.factories.constraints import record_of
 from tests.factories.words import wants
 from tests.fakes.scripted_model import ScriptedModel
-from tests.unit.conversation.person import ANNA, House, Person, meeting, open_house_at
+from tests.unit.conversation.person import ANNA, Harness, Person, meeting, open_harness_at
 
 from fateforger.agents.access import PROPOSAL_LANE
 from fateforger.agents.clients import ProposalState
@@ -55,22 +55,22 @@ QUIET = {"name": "No calls before ten", "necessity": "must", "scope": "profile"}
 class Town:
     """A program with an agent as its client."""
 
-    house: House
+    harness: Harness
     anna: Person
     agents: Agents
 
     @property
     def approvals(self) -> Approvals:
-        house = self.house
-        memory = MemoryService(house.store.constraints, house.store.jobs, house.clock)
+        harness = self.harness
+        memory = MemoryService(harness.store.constraints, harness.store.jobs, harness.clock)
         return Approvals(
-            proposals=house.store.proposals,
-            sessions=house.store.sessions,
+            proposals=harness.store.proposals,
+            sessions=harness.store.sessions,
             memory=memory,
-            jobs=house.store.jobs,
-            clock=house.clock,
-            carry_out=house.coordinator.handle,
-            said=house.coordinator.get_rule_reply,
+            jobs=harness.store.jobs,
+            clock=harness.clock,
+            carry_out=harness.coordinator.handle,
+            said=harness.coordinator.get_rule_reply,
             tz="Europe/Amsterdam",
         )
 
@@ -87,9 +87,11 @@ class Town:
     async def click(self, proposal_id: str, answer: Any, user: str = ANNA) -> str | None:
         """Click, and let all that follows from it happen."""
         words = await self.approvals.answer(proposal_id, user, answer)
-        store = self.house.store
-        while (job := await store.jobs.claim(TURN.name, "w", now=self.house.clock.now(), lease_seconds=60)) is not None:
-            await self.house.coordinator.handle(COMMAND.validate_python(job.payload))
+        store = self.harness.store
+        while (
+            job := await store.jobs.claim(TURN.name, "w", now=self.harness.clock.now(), lease_seconds=60)
+        ) is not None:
+            await self.harness.coordinator.handle(COMMAND.validate_python(job.payload))
             await store.jobs.finish(job)
         await self.anna.read()
         return words
@@ -107,16 +109,16 @@ class Town:
 
     async def rules(self) -> list[str]:
         """Return the names of the active rules in the store itself."""
-        versions = select_newest(await self.house.store.constraints.of(ANNA), ANNA).values()
+        versions = select_newest(await self.harness.store.constraints.of(ANNA), ANNA).values()
         return sorted(version.record.name for version in versions if not version.retired)
 
 
 @pytest.fixture
-async def town(house: House, anna: Person) -> Town:
-    agents = Agents(house.store, house.clock)  # type: ignore[arg-type]  # one clock for both, of the same shape
+async def town(harness: Harness, anna: Person) -> Town:
+    agents = Agents(harness.store, harness.clock)  # type: ignore[arg-type]  # one clock for both, of the same shape
     await agents.let_in()
     await anna.to_refine()
-    return Town(house, anna, agents)
+    return Town(harness, anna, agents)
 
 
 BEFORE = ["09:00 Write report", "10:10 Review plans", "11:20 Mail", "12:30 Lunch"]
@@ -128,21 +130,21 @@ async def test_nothing_changes_before_the_click_and_undo_takes_it_back(
     """The whole way: preview, apply, calendar, undo. S215: the log of turns names the proposal."""
     caplog.set_level(logging.INFO, "fateforger.conversation.turn_runs")
     proposal = await town.patch(AFTERNOON)
-    found = await town.house.store.proposals.get(proposal)
+    found = await town.harness.store.proposals.get(proposal)
     assert found is not None
     assert found.preview == ("“Write report” moves to 15:00–16:00 (now 09:00–10:00).",)
     assert await town.shown() == BEFORE
-    assert town.house.on_calendar() == {}
+    assert town.harness.on_calendar() == {}
 
     assert await town.click(proposal, "apply") is None
     assert await town.state(proposal) == ("applied", ON_CALENDAR)
     assert [f"proposal={proposal}" in line for line in caplog.messages if "apply_patch" in line] == [True]
     assert "“Write report” is now 15:00–16:00 (was 09:00–10:00)." in town.anna.words
-    assert town.house.on_calendar()["Write report"] == "15:00-16:00"
+    assert town.harness.on_calendar()["Write report"] == "15:00-16:00"
 
     await town.anna.press("Undo last update")
     assert sorted(await town.shown()) == BEFORE
-    assert town.house.on_calendar() == {}
+    assert town.harness.on_calendar() == {}
     assert await town.state(proposal) == ("undone", PLAN_UNDONE)
     await town.anna.press("Restore last update")
     assert await town.state(proposal) == ("applied", ON_CALENDAR)
@@ -165,16 +167,16 @@ async def test_it_is_answered_in_words_once_its_card_stands(tmp_path: Path, inte
     answers = [wants("ask"), {"answer": "Nothing.", "block": None}, wants("proceed"), wants(intent)]
     model = ScriptedModel(by=lambda p: ModelRejected("No.") if p.name.startswith("draft") else answers.pop(0))
     (tmp_path / "spoken").mkdir()
-    house = await open_house_at(tmp_path / "spoken", model=model, calendar_write="commit")
-    agents, anna = Agents(house.store, house.clock), Person(house)  # type: ignore[arg-type]  # one clock, of one shape
+    harness = await open_harness_at(tmp_path / "spoken", model=model, calendar_write="commit")
+    agents, anna = Agents(harness.store, harness.clock), Person(harness)  # type: ignore[arg-type]  # one clock, of one shape
     await agents.let_in()
     await anna.to_refine("Write report", "Mail")
-    town = Town(house, anna, agents)
+    town = Town(harness, anna, agents)
     proposal, before = await town.patch(AFTERNOON, RENAMED), await town.shown()
-    house.clock.at += timedelta(minutes=1)
+    harness.clock.at += timedelta(minutes=1)
     await anna.says("what is it?")
     assert "robot would like to change this plan" not in model.prompts[-2].user
-    await house.store.proposals.record_place(proposal, "C1", "5.0")
+    await harness.store.proposals.record_place(proposal, "C1", "5.0")
     await anna.says("yes")
     assert "robot would like to change this plan" in model.prompts[-1].user
     shown_to_the_model = "".join(prompt.user for prompt in model.prompts)
@@ -183,20 +185,20 @@ async def test_it_is_answered_in_words_once_its_card_stands(tmp_path: Path, inte
     assert (await town.state(proposal), await town.shown()) == (("pending", ""), before)
     await anna.says("yes, do that")
     assert PASSED_ON in anna.words
-    answered = [job async for job in _jobs(house) if job.payload["do"] == "answer"]
+    answered = [job async for job in _jobs(harness) if job.payload["do"] == "answer"]
     for job in answered:
         await town.click(job.payload["proposal"], job.payload["answer"], user=job.payload["user_id"])
     assert (await town.state(proposal))[0] == state
     assert (await town.shown() != before) is (state == "applied")
-    assert house.on_calendar() == {}
-    await house.close()
+    assert harness.on_calendar() == {}
+    await harness.close()
 
 
-async def _jobs(house: House) -> AsyncIterator[Job]:
+async def _jobs(harness: Harness) -> AsyncIterator[Job]:
     """Yield the open jobs about proposals."""
-    now = house.clock.now()
-    while (job := await house.store.jobs.claim(PROPOSAL_LANE, "w", now=now, lease_seconds=60)) is not None:
-        await house.store.jobs.finish(job)
+    now = harness.clock.now()
+    while (job := await harness.store.jobs.claim(PROPOSAL_LANE, "w", now=now, lease_seconds=60)) is not None:
+        await harness.store.jobs.finish(job)
         yield job
 
 
@@ -220,10 +222,10 @@ async def test_denied_is_denied(town: Town) -> None:
 async def test_nothing_of_a_client_that_was_revoked_meanwhile_is_applied(town: Town) -> None:
     await town.agents.let_in("auditor")
     patch, rule = await town.patch(AFTERNOON), await town.constraint(QUIET)
-    await town.house.store.clients.revoke("robot", now=town.house.clock.now())
+    await town.harness.store.clients.revoke("robot", now=town.harness.clock.now())
     for proposal in (patch, rule):
         assert await town.click(proposal, "apply") == DECIDED
-        found = await town.house.store.proposals.get(proposal)
+        found = await town.harness.store.proposals.get(proposal)
         assert found is not None
         assert (found.state, found.outcome) == ("expired", "The agent's access was revoked.")
     assert (await town.anna.session()).sync.refine_undo == ()
@@ -232,7 +234,7 @@ async def test_nothing_of_a_client_that_was_revoked_meanwhile_is_applied(town: T
 
 async def test_after_a_day_it_is_too_late(town: Town) -> None:
     proposal = await town.patch(AFTERNOON)
-    town.house.clock.at += timedelta(days=1)
+    town.harness.clock.at += timedelta(days=1)
     assert await town.click(proposal, "apply") is None
     assert await town.state(proposal) == ("expired", TOO_OLD)
     assert (await town.anna.session()).sync.refine_undo == ()
@@ -282,7 +284,7 @@ async def test_it_is_held_by_a_rule_like_any_change(town: Town, answer: str, sta
     remember = RememberConstraint(
         command_id="rule",
         user_id=ANNA,
-        at=town.house.clock.now(),
+        at=town.harness.clock.now(),
         session_id=town.anna.session_id,
         record=read_record(rule),
     )
@@ -302,23 +304,23 @@ async def test_what_fails_can_be_tried_again(town: Town) -> None:
     """S216: a command that was given up is no success, and its second try is one of its own."""
     proposal = await town.patch(AFTERNOON)
     assert await town.approvals.answer(proposal, ANNA, "apply") is None
-    jobs, clock = town.house.store.jobs, town.house.clock
+    jobs, clock = town.harness.store.jobs, town.harness.clock
     given_up = await jobs.claim(TURN.name, "w", now=clock.now(), lease_seconds=60)
     assert given_up is not None
     handler = build_turn_handler(
-        town.house.coordinator.handle, jobs, town.house.store.sessions, town.house.languages, clock
+        town.harness.coordinator.handle, jobs, town.harness.store.sessions, town.harness.languages, clock
     )
     assert handler.given_up is not None
     await handler.given_up(given_up, "no luck")
     await jobs.finish(given_up)
-    failed = [job.payload["proposal"] async for job in _jobs(town.house) if job.payload["do"] == "fail"]
+    failed = [job.payload["proposal"] async for job in _jobs(town.harness) if job.payload["do"] == "fail"]
     assert failed == [proposal]
     await town.approvals.fail(proposal)
     assert await town.state(proposal) == ("refused", GIVEN_UP)
     assert await town.shown() == BEFORE
     clock.at += timedelta(minutes=1)
-    await town.house.store.proposals.record_place(proposal, "C1", "5.0")
-    service = ProposalService(town.house.store.proposals, town.house.store.calls, jobs, clock)
+    await town.harness.store.proposals.record_place(proposal, "C1", "5.0")
+    service = ProposalService(town.harness.store.proposals, town.harness.store.calls, jobs, clock)
     (waiting,) = await service.waiting(await town.anna.session(), clock.now())
     assert waiting.again
     assert await town.click(proposal, "apply") is None
@@ -347,20 +349,20 @@ async def test_a_crash_after_the_yes_is_gone_on_with(town: Town) -> None:
     """Approved, and dead before the command was on its lane: the job of the click is tried again."""
     patch, rule = await town.patch(RENAMED), await town.constraint(QUIET)
     for proposal in (patch, rule):
-        await town.house.store.proposals.settle(
-            proposal, ProposalState.APPROVED, outcome="", now=town.house.clock.now()
+        await town.harness.store.proposals.settle(
+            proposal, ProposalState.APPROVED, outcome="", now=town.harness.clock.now()
         )
-        town.house.restart()
+        town.harness.restart()
         assert await town.click(proposal, "apply") is None
         assert await town.click(proposal, "apply") == DECIDED
     assert "10:10 Read plans" in await town.shown()
     assert await town.rules() == ["No calls before ten"]
-    assert len(await town.house.store.constraints.of(ANNA)) == 1
+    assert len(await town.harness.store.constraints.of(ANNA)) == 1
 
 
 async def test_a_constraint_is_written_on_yes_and_taken_back(town: Town) -> None:
     proposal = await town.constraint({**QUIET, "description": "Please, no calls before ten."})
-    found = await town.house.store.proposals.get(proposal)
+    found = await town.harness.store.proposals.get(proposal)
     assert found is not None
     assert found.preview == (
         "“No calls before ten”: it must be kept · always",
@@ -371,7 +373,7 @@ async def test_a_constraint_is_written_on_yes_and_taken_back(town: Town) -> None
     assert await town.click(proposal, "apply") is None
     assert await town.rules() == ["No calls before ten"]
     assert await town.state(proposal) == ("applied", "I'll remember “No calls before ten”.")
-    (version,) = await town.house.store.constraints.of(ANNA)
+    (version,) = await town.harness.store.constraints.of(ANNA)
     assert (version.record.status, version.session_id) == ("locked", None)
     assert await town.click(proposal, "apply") == DECIDED
     assert await town.click(proposal, "undo") is None
@@ -400,13 +402,13 @@ async def test_a_constraint_that_would_do_something_else_by_now_is_not_written(t
 async def test_a_constraint_whose_effect_reads_differently_by_now_is_not_written(town: Town) -> None:
     """The person changed the replaced rule after the card was made."""
     await town.click(await town.constraint(QUIET), "apply")
-    (version,) = await town.house.store.constraints.of(ANNA)
+    (version,) = await town.harness.store.constraints.of(ANNA)
     second = await town.constraint({**QUIET, "name": "No calls before eleven"}, replaces=version.uid)
     mine = version.record.model_copy(update={"name": "No calls before nine"})
     revise = ReviseConstraint(
         command_id="mine",
         user_id=ANNA,
-        at=town.house.clock.now(),
+        at=town.harness.clock.now(),
         session_id=town.anna.session_id,
         uid=version.uid,
         record=mine,
@@ -429,7 +431,7 @@ async def test_a_session_that_is_gone_takes_nothing(town: Town) -> None:
 
 async def test_what_cannot_be_proposed_is_said_at_once(town: Town) -> None:
     """Each gets one sentence, and the person is not asked."""
-    meeting(town.house, "Standup", "16:00", "16:30")
+    meeting(town.harness, "Standup", "16:00", "16:30")
     plan = await town.agents.done("get_plan")
     base = {"date": plan["date"], "version": plan["version"], "reason": "Why not."}
     refusals: dict[str, dict[str, Any]] = {
@@ -455,4 +457,4 @@ async def test_what_cannot_be_proposed_is_said_at_once(town: Town) -> None:
     assert "I don't know that rule" in await town.agents.refusal(
         "propose_constraint", {"constraint_record": QUIET, "replaces": "nothing", "reason": "x"}
     )
-    assert await town.house.waiting() == 0
+    assert await town.harness.waiting() == 0

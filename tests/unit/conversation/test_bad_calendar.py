@@ -18,7 +18,7 @@ from tests.fakes.google_calendar import GoogleCalendarFake
 from tests.fakes.google_mcp import Does, Google, GoogleMcp, Hangs, Says
 from tests.fakes.google_store import GoogleStore
 from tests.fakes.google_tools import OneCalendar
-from tests.unit.conversation.person import AMSTERDAM, House, Person, meeting, open_house_at
+from tests.unit.conversation.person import AMSTERDAM, Harness, Person, meeting, open_harness_at
 from tests.unit.conversation.test_watching import Watch
 
 from fateforger.adapters.calendar.calendars import McpCalendar, open_mcp_calendar
@@ -45,7 +45,7 @@ ALWAYS = 10_000
 
 
 @dataclass
-class GoogleHouse(House):
+class GoogleHarness(Harness):
     """A program whose calendar is behind a server. Its clock moves when the engine waits."""
 
     real: McpCalendar | None = None
@@ -63,17 +63,17 @@ class Scene:
     """The server, its one calendar, and a person who is about to commit."""
 
     server: GoogleMcp
-    house: GoogleHouse
+    harness: GoogleHarness
     anna: Person
 
     @property
     def events(self) -> dict[str, str]:
-        return self.house.on_calendar(whole=True)
+        return self.harness.on_calendar(whole=True)
 
     @property
     def created(self) -> list[str]:
         """Titles of all events ever made, so that a second one of a name shows."""
-        return sorted(event.summary for event in self.house.calendar.store.events.values())
+        return sorted(event.summary for event in self.harness.calendar.store.events.values())
 
     def one_calendar(self) -> OneCalendar:
         return self.server.tools.calendars["primary"]
@@ -122,15 +122,15 @@ async def scene(running: GoogleMcp, tmp_path: Path, patience: float) -> AsyncIte
     running.calm()
     store = GoogleStore(time_zone=AMSTERDAM)
     running.tools.calendars = {"primary": OneCalendar(store)}
-    opened = await open_house_at(tmp_path, calendar_write="commit")
+    opened = await open_harness_at(tmp_path, calendar_write="commit")
     async with aclosing(
         open_mcp_calendar(
             running.url, time_zone=AMSTERDAM, key="google", call_seconds=patience, write_seconds=2 * patience
         )
     ) as calendar:
-        house = GoogleHouse(opened.store, GoogleCalendarFake(store), opened.clock, "commit", real=calendar)
-        yield Scene(running, house, Person(house))
-        await house.close()
+        harness = GoogleHarness(opened.store, GoogleCalendarFake(store), opened.clock, "commit", real=calendar)
+        yield Scene(running, harness, Person(harness))
+        await harness.close()
 
 
 @pytest_asyncio.fixture(loop_scope="module")
@@ -145,7 +145,7 @@ async def ready(scene: Scene) -> Scene:
 async def test_a_plan_in_another_zone_than_the_calendars(scene: Scene) -> None:
     """S231: the instants are right in any zone of the calendar; a second commit has nothing to do, and Undo works."""
     scene.one_calendar().store.time_zone = "America/New_York"
-    meeting(scene.house, "Standup", "09:30", "10:00")
+    meeting(scene.harness, "Standup", "09:30", "10:00")
     await scene.anna.to_committed("Report", "Mail")
     day = {"Report": "10:00-11:00", "Mail": "11:10-12:10", "Lunch": "12:30-13:15", "Shut down": "17:30-18:00"}
     assert (scene.anna.card.text, scene.events) == (WHOLE, day | {"Standup": "09:30-10:00"})
@@ -245,9 +245,9 @@ async def test_a_login_that_expires_in_the_middle_of_a_commit(ready: Scene) -> N
 @pytest.mark.parametrize("fault", [Google(403, "Rate Limit Exceeded"), Google(429, "User Rate Limit Exceeded")])
 async def test_a_short_storm_is_ridden_out(ready: Scene, fault: Google) -> None:
     ready.server.inject(fault, tool="create-event", times=6)
-    began = ready.house.clock.at
+    began = ready.harness.clock.at
     await ready.commit()
-    assert timedelta(0) < ready.house.clock.at - began < timedelta(seconds=90)
+    assert timedelta(0) < ready.harness.clock.at - began < timedelta(seconds=90)
     await ready.ends_well()
 
 
@@ -255,9 +255,9 @@ async def test_a_short_storm_is_ridden_out(ready: Scene, fault: Google) -> None:
 async def test_a_long_storm_pauses_and_try_again_goes_on(ready: Scene, fault: Google) -> None:
     """P18: bounded in time and in requests."""
     ready.storm(fault, tool="create-event")
-    began = ready.house.clock.at
+    began = ready.harness.clock.at
     said = await ready.commit()
-    assert ready.house.clock.at - began < timedelta(seconds=100)
+    assert ready.harness.clock.at - began < timedelta(seconds=100)
     assert len(ready.server.asked("create-event")) < 100
     assert (ready.anna.card.text, ready.events) == (NOTHING, {})
     assert (
@@ -320,8 +320,8 @@ async def test_a_restart_after_a_hang_makes_nothing_twice(ready: Scene) -> None:
     ready.server.inject(Does(lambda: ready.storm(Hangs())), tool="create-event", applied=True)
     await ready.commit()
     ready.server.calm()
-    ready.house.restart()
-    await ready.house.submitter.recover()
+    ready.harness.restart()
+    await ready.harness.submitter.recover()
     assert (ready.events, ready.created) == (DAY, sorted(DAY))
     await ready.try_again()
     await ready.ends_well()
@@ -333,7 +333,7 @@ async def test_a_commit_of_which_nothing_is_known_is_found_out_by_itself(ready: 
 
     No click is needed; nothing is written meanwhile.
     """
-    watch = Watch(ready.house, ready.anna)
+    watch = Watch(ready.harness, ready.anna)
     ready.server.inject(Hangs(), tool="create-event", applied=True, times=4)
     ready.server.inject(Hangs(), tool="get-event", times=ALWAYS)
     async with asyncio.timeout(60):

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.factories.tasks import DEEP, SHALLOW
-from tests.unit.conversation.person import House, Person
+from tests.unit.conversation.person import Harness, Person
 
 from fateforger.conversation import background_updates
 from fateforger.conversation.background_updates import Improver, search_again
@@ -90,31 +90,31 @@ def starts(plan: TBPlan | None) -> list[tuple[str, Any]]:
     return [(block.name, block.timing) for block in plan.events]
 
 
-async def improved(house: House, anna: Person) -> None:
+async def improved(harness: Harness, anna: Person) -> None:
     """Wait until no better plan is looked for any more."""
 
     async def is_over() -> bool:
         return not any(task.get_name().startswith("better draft") for task in asyncio.all_tasks())
 
-    await house.until(is_over)
+    await harness.until(is_over)
     await anna.read()
 
 
 @pytest.mark.extra
 async def test_the_better_plan_replaces_the_first_one_and_the_card_says_what_changed(
-    house: House, anna: Person
+    harness: Harness, anna: Person
 ) -> None:
     """S255"""
     gate = Gate()
-    house.improver = Improver(gate.optimize)
-    house.restart()
+    harness.improver = Improver(gate.optimize)
+    harness.restart()
     first, best = await full_day(anna)
     assert starts((await anna.session()).planning.plan) == starts(first)
     assert BETTER not in anna.words
     slot, cards = next(reversed(anna.messages)), len(anna.arrived)
     await asyncio.wait_for(gate.asked.wait(), 60)
     gate.opened.set()
-    await improved(house, anna)
+    await improved(harness, anna)
     assert starts((await anna.session()).planning.plan) == starts(best)
     assert BETTER in anna.words
     assert " now" in anna.words
@@ -122,65 +122,65 @@ async def test_the_better_plan_replaces_the_first_one_and_the_card_says_what_cha
     assert anna.words.count(BETTER) == 1
 
 
-async def test_the_plan_that_the_person_went_on_with_stays(house: House, anna: Person) -> None:
+async def test_the_plan_that_the_person_went_on_with_stays(harness: Harness, anna: Person) -> None:
     """S255"""
     gate = Gate()
-    house.improver = Improver(gate.optimize)
-    house.restart()
+    harness.improver = Improver(gate.optimize)
+    harness.restart()
     first, _ = await full_day(anna)
     await asyncio.wait_for(gate.asked.wait(), 60)
     await anna.press("Refine")
     gate.opened.set()
     cards = len(anna.arrived)
-    await improved(house, anna)
+    await improved(harness, anna)
     assert starts((await anna.session()).planning.plan) == starts(first)
     assert len(anna.arrived) == cards
 
 
-async def test_a_restart_in_between_loses_nothing(house: House, anna: Person) -> None:
+async def test_a_restart_in_between_loses_nothing(harness: Harness, anna: Person) -> None:
     """S255"""
     gate = Gate()
-    house.improver = Improver(gate.optimize)
-    house.restart()
+    harness.improver = Improver(gate.optimize)
+    harness.restart()
     _, best = await full_day(anna)
     await asyncio.wait_for(gate.asked.wait(), 60)
-    await house.coordinator.aclose()
+    await harness.coordinator.aclose()
     assert BETTER not in anna.words
-    house.improver = Improver()
-    house.restart()
-    await house.coordinator.resume()
-    await improved(house, anna)
+    harness.improver = Improver()
+    harness.restart()
+    await harness.coordinator.resume()
+    await improved(harness, anna)
     assert starts((await anna.session()).planning.plan) == starts(best)
     assert BETTER in anna.words
 
 
-async def test_a_first_plan_that_is_as_good_stays_without_a_word(house: House, anna: Person) -> None:
-    house.improver = Improver()
-    house.restart()
+async def test_a_first_plan_that_is_as_good_stays_without_a_word(harness: Harness, anna: Person) -> None:
+    harness.improver = Improver()
+    harness.restart()
     await anna.to_skeleton("Write report")
     cards, plan = len(anna.arrived), (await anna.session()).planning.plan
-    await improved(house, anna)
+    await improved(harness, anna)
     assert len(anna.arrived) == cards
     assert (await anna.session()).planning.plan == plan
 
 
-async def test_what_the_optimizer_finds_is_the_plan(house: House, anna: Person) -> None:
+async def test_what_the_optimizer_finds_is_the_plan(harness: Harness, anna: Person) -> None:
     asked: list[Solution] = []
 
     async def optimize(solution: Solution) -> Optimum | None:
         asked.append(solution)
         return Optimum(solution.placed, 0)
 
-    house.improver = Improver(optimize)
-    house.restart()
+    harness.improver = Improver(optimize)
+    harness.restart()
     _, best = await full_day(anna)
-    await improved(house, anna)
+    await improved(harness, anna)
     assert len(asked) == 1
     assert starts((await anna.session()).planning.plan) == starts(best)
 
 
 async def test_a_program_that_stops_does_not_wait_for_the_search(
-    house: House, anna: Person, monkeypatch: pytest.MonkeyPatch
+    harness: Harness, anna: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A search has one thread here, which is free again although it had a billion steps to go."""
     await anna.to_skeleton("Write report", "Mail", "Call the bank", "Tax return")

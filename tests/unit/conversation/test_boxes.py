@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from tests.unit.conversation.person import MORNING, House, Person
-from tests.unit.conversation.queue.desk import Desk, buttons
+from tests.unit.conversation.person import MORNING, Harness, Person
+from tests.unit.conversation.queue.person import QueuePerson, buttons
 
 from fateforger.planning.plan import resolve
 from fateforger.session.cards import DayView, Picture
@@ -48,8 +48,8 @@ def planned(now: Session) -> list[tuple[str, int]]:
     return [(b.event.name, b.minutes) for b in resolve(now.planning.plan) if b.event.name not in usual]
 
 
-def notes(house: House, title: str) -> str:
-    return next(e.description for e in house.calendar.store.shown().values() if e.summary == title)
+def notes(harness: Harness, title: str) -> str:
+    return next(e.description for e in harness.calendar.store.shown().values() if e.summary == title)
 
 
 async def test_small_tasks_are_put_together_and_taken_apart_by_one_click(anna: Person) -> None:
@@ -86,29 +86,29 @@ async def test_blocks_are_put_together_in_refine_and_one_undo_takes_it_back(anna
     assert (planned(after), after.day.inputs) == (planned(before), before.day.inputs)
 
 
-async def test_items_are_ticked_off_on_the_committed_day_and_on_the_calendar(anna: Person, house: House) -> None:
+async def test_items_are_ticked_off_on_the_committed_day_and_on_the_calendar(anna: Person, harness: Harness) -> None:
     """S248"""
     await to_box(anna)
-    assert notes(house, "Small tasks") == "☐ Bank\n☐ Expenses\n☐ Train"
+    assert notes(harness, "Small tasks") == "☐ Bank\n☐ Expenses\n☐ Train"
     assert "☐ Bank, ☐ Expenses, ☐ Train" in anna.words
     await anna.press("☐ Bank")
-    assert notes(house, "Small tasks") == "☑ Bank\n☐ Expenses\n☐ Train"
+    assert notes(harness, "Small tasks") == "☑ Bank\n☐ Expenses\n☐ Train"
     assert "“Bank” is done." in anna.words
     await anna.press("Undo last update")
-    assert notes(house, "Small tasks") == "☐ Bank\n☐ Expenses\n☐ Train"
-    house.restart()
+    assert notes(harness, "Small tasks") == "☐ Bank\n☐ Expenses\n☐ Train"
+    harness.restart()
     await anna.press("☐ Bank")
     await anna.press("☐ Expenses")
     await anna.press("☑ Bank")
-    assert notes(house, "Small tasks") == "☐ Bank\n☑ Expenses\n☐ Train"
+    assert notes(harness, "Small tasks") == "☐ Bank\n☑ Expenses\n☐ Train"
 
 
-async def test_what_is_not_ticked_is_offered_again_and_a_whole_box_is_not(anna: Person, house: House) -> None:
+async def test_what_is_not_ticked_is_offered_again_and_a_whole_box_is_not(anna: Person, harness: Harness) -> None:
     """S248"""
     await to_box(anna)
     await anna.press("☐ Bank")
-    house.clock.at = MORNING + timedelta(days=1)
-    tuesday = Person(house)
+    harness.clock.at = MORNING + timedelta(days=1)
+    tuesday = Person(harness)
     await tuesday.to_tasks()
     (offered,) = (await tuesday.session()).open_work.offered
     assert [(item.title, item.done) for item in offered.task.details.items] == [
@@ -118,20 +118,20 @@ async def test_what_is_not_ticked_is_offered_again_and_a_whole_box_is_not(anna: 
     ]
 
 
-async def test_a_box_of_which_all_is_ticked_is_done(anna: Person, house: House) -> None:
+async def test_a_box_of_which_all_is_ticked_is_done(anna: Person, harness: Harness) -> None:
     await to_box(anna)
     for title in ("Bank", "Expenses", "Train"):
         await anna.press(f"☐ {title}")
     assert "That was all of “Small tasks”; it is done." in anna.words
-    house.clock.at = MORNING + timedelta(days=1)
-    tuesday = Person(house)
+    harness.clock.at = MORNING + timedelta(days=1)
+    tuesday = Person(harness)
     await tuesday.to_tasks()
     assert (await tuesday.session()).open_work.offered == ()
 
 
-async def test_a_box_in_the_queue_is_ticked_off_there(house: House) -> None:
+async def test_a_box_in_the_queue_is_ticked_off_there(harness: Harness) -> None:
     """S248"""
-    anna = Desk(house)
+    anna = QueuePerson(harness)
     box = await anna.adds("Admin", details={"items": [{"title": "Bank"}, {"title": "Expenses"}]})
     await anna.pulls(box.id)
     await anna.press("☐ Bank")
@@ -140,7 +140,7 @@ async def test_a_box_in_the_queue_is_ticked_off_there(house: House) -> None:
     await anna.press("☑ Bank")
     await anna.press("☐ Bank")
     await anna.press("☐ Expenses")
-    (done,) = await anna.house.store.tasks.of(anna.user, ended=True)
+    (done,) = await anna.harness.store.tasks.of(anna.user, ended=True)
     assert done.state is TaskState.DONE
     await anna.press("☑ Expenses")
     (again,) = await anna.tasks()
@@ -159,60 +159,60 @@ async def test_the_picture_says_what_is_done_in_letters_that_it_has(anna: Person
     assert "" not in {family for family, _ in split_by_font(box)}
 
 
-async def test_what_is_ticked_on_a_day_is_ticked_in_the_queue(house: House, anna: Person) -> None:
+async def test_what_is_ticked_on_a_day_is_ticked_in_the_queue(harness: Harness, anna: Person) -> None:
     """S248: in both directions, and all of the box is done there as well."""
-    desk = Desk(house)
-    await desk.adds("Admin", details={"items": [{"title": "Bank"}, {"title": "Expenses"}]})
+    queue_person = QueuePerson(harness)
+    await queue_person.adds("Admin", details={"items": [{"title": "Bank"}, {"title": "Expenses"}]})
     await anna.to_tasks()
     await anna.press("Add")
     for label in ("Continue", "Refine", "Commit to calendar", "☐ Bank"):
         await anna.press(label)
-    (box,) = await desk.tasks()
+    (box,) = await queue_person.tasks()
     assert [item.done for item in box.spec.details.items] == [True, False]
     await anna.press("☐ Expenses")
-    assert await desk.tasks() == ()
+    assert await queue_person.tasks() == ()
     await anna.press("☑ Expenses")
-    (box,) = await desk.tasks()
+    (box,) = await queue_person.tasks()
     assert (box.state, [item.done for item in box.spec.details.items]) == (TaskState.WAITING, [True, False])
     await anna.press("Back")
     await anna.press("Back")
     await anna.fill_row("Admin", "task", remove=True)
-    (box,) = await desk.tasks()
+    (box,) = await queue_person.tasks()
     assert (box.state, [item.done for item in box.spec.details.items]) == (TaskState.ACTIVE, [True, False])
 
 
-async def test_small_tasks_of_the_queue_are_done_there_when_their_box_is(house: House, anna: Person) -> None:
+async def test_small_tasks_of_the_queue_are_done_there_when_their_box_is(harness: Harness, anna: Person) -> None:
     """S248"""
-    desk = Desk(house)
+    queue_person = QueuePerson(harness)
     for title in ("Bank", "Expenses", "Train"):
-        await desk.adds(title, work={"kind": "do", "minutes": 10}, details={"kind": "shallow"})
+        await queue_person.adds(title, work={"kind": "do", "minutes": 10}, details={"kind": "shallow"})
     await anna.to_tasks()
     await anna.press("Add all 3 from the queue")
     for label in ("Put together", "Continue", "Refine", "Commit to calendar", "☐ Bank"):
         await anna.press(label)
-    assert [task.spec.title for task in await desk.tasks()] == ["Expenses", "Train"]
+    assert [task.spec.title for task in await queue_person.tasks()] == ["Expenses", "Train"]
     await anna.press("☑ Bank")
-    assert len(await desk.tasks()) == 3
+    assert len(await queue_person.tasks()) == 3
 
 
-async def test_what_is_done_on_a_day_is_done_in_the_queue(house: House, anna: Person) -> None:
+async def test_what_is_done_on_a_day_is_done_in_the_queue(harness: Harness, anna: Person) -> None:
     """S248: a task with criteria waits there until the person says that each is met."""
-    desk = Desk(house)
-    await desk.adds("Letter", work={"kind": "do", "minutes": 60})
-    report = await desk.adds("Report", work={"kind": "do", "minutes": 60}, acceptance_criteria=["Sent to Ann"])
+    queue_person = QueuePerson(harness)
+    await queue_person.adds("Letter", work={"kind": "do", "minutes": 60})
+    report = await queue_person.adds("Report", work={"kind": "do", "minutes": 60}, acceptance_criteria=["Sent to Ann"])
     await anna.to_tasks()
     await anna.press("Add all 2 from the queue")
     for label in ("Continue", "Refine", "Commit to calendar"):
         await anna.press(label)
-    house.clock.at = MORNING.replace(hour=11)
+    harness.clock.at = MORNING.replace(hour=11)
     plan = (await anna.session()).planning.plan
     assert plan is not None
     keys = {block.event.name: block.key for block in resolve(plan)}
     await anna.press("Back to refine")
     await anna.fill("replan", done=(keys["Letter"], keys["Report"]))
-    (left,) = await desk.tasks()
+    (left,) = await queue_person.tasks()
     assert (left.id, left.outcome) == (report.id, "It is not done yet. Still open: Sent to Ann.")
     await anna.press("Undo last update")
-    assert {task.spec.title: task.state for task in await desk.tasks()} == dict.fromkeys(
+    assert {task.spec.title: task.state for task in await queue_person.tasks()} == dict.fromkeys(
         ("Letter", "Report"), TaskState.WAITING
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from tests.unit.conversation.person import MORNING, House, Person, words_in
+from tests.unit.conversation.person import MORNING, Harness, Person, words_in
 
 from fateforger.planning.plan import resolve
 from fateforger.session.forms import ManyField
@@ -17,11 +17,11 @@ ON = ("Continue", "Refine", "Commit to calendar")
 LATER = "You caught up with Monday: 2 things are on your list, one thing is settled."
 
 
-async def morning(house: House, days: int) -> Person:
+async def morning(harness: Harness, days: int) -> Person:
     """Restart the program that many days after Monday morning, and bring the person to Stage 2."""
-    house.restart()
-    house.clock.at = MORNING + timedelta(days=days)
-    person = Person(house)
+    harness.restart()
+    harness.clock.at = MORNING + timedelta(days=days)
+    person = Person(harness)
     await person.to_tasks()
     return person
 
@@ -47,9 +47,9 @@ async def ids(person: Person, *titles: str) -> tuple[str, ...]:
     return tuple(each.task.id for each in (await person.session()).open_work.offered if each.task.title in titles)
 
 
-async def test_what_a_missed_day_had_is_asked_and_one_step_brings_it_in(anna: Person, house: House) -> None:
+async def test_what_a_missed_day_had_is_asked_and_one_step_brings_it_in(anna: Person, harness: Harness) -> None:
     await anna.to_committed()
-    thursday = await morning(house, 3)
+    thursday = await morning(harness, 3)
     assert (OPEN in thursday.words, thursday.labels().count("Catch up…")) == (True, 1)
     shown = await thursday.look("catch_up")
     assert words_in(shown) == (
@@ -72,10 +72,10 @@ async def test_what_a_missed_day_had_is_asked_and_one_step_brings_it_in(anna: Pe
     await thursday.press("Refine")
     await thursday.press("Commit to calendar")
     day = (await thursday.session()).date
-    assert len(await house.submitter.history(day)) == 1
+    assert len(await harness.submitter.history(day)) == 1
 
 
-async def test_an_errand_is_still_open_after_its_day_and_a_meal_is_not(anna: Person, house: House) -> None:
+async def test_an_errand_is_still_open_after_its_day_and_a_meal_is_not(anna: Person, harness: Harness) -> None:
     await anna.to_tasks()
     await anna.fill("tasks", title_1="Post office", minutes_1=30, title_2="Dinner", minutes_2=45, proceed=False)
     await anna.fill_row("Post office", "task", kind="errand")
@@ -83,14 +83,14 @@ async def test_an_errand_is_still_open_after_its_day_and_a_meal_is_not(anna: Per
     await anna.press("Continue")
     for each in ON[1:]:
         await anna.press(each)
-    tuesday = await morning(house, 1)
+    tuesday = await morning(harness, 1)
     offered = [(each.task.title, each.task.details.kind.value) for each in (await tuesday.session()).open_work.offered]
     assert offered == [("Post office", "errand")]
 
 
-async def test_one_undo_takes_all_of_it_back(anna: Person, house: House) -> None:
+async def test_one_undo_takes_all_of_it_back(anna: Person, harness: Harness) -> None:
     await anna.to_committed()
-    thursday = await morning(house, 3)
+    thursday = await morning(harness, 3)
     before = await thursday.session()
     await thursday.fill("tasks", title_1="Taxes", proceed=False)
     await thursday.fill("catch_up", day_1=await ids(thursday, "Write report", "Mail"))
@@ -107,37 +107,37 @@ async def test_one_undo_takes_all_of_it_back(anna: Person, house: House) -> None
 
 @pytest.mark.parametrize(("steps", "day"), [(ON, "Tuesday 3 March"), ((), "Monday 2 March")])
 async def test_what_was_left_unticked_is_not_asked_again(
-    anna: Person, house: House, steps: tuple[str, ...], day: str
+    anna: Person, harness: Harness, steps: tuple[str, ...], day: str
 ) -> None:
     """This holds even if that day never reached the calendar; a task that was brought along is asked about again."""
     await anna.to_committed()
-    tuesday = await morning(house, 1)
+    tuesday = await morning(harness, 1)
     await tuesday.fill("catch_up", day_1=await ids(tuesday, "Mail"))
     for label in steps:
         await tuesday.press(label)
-    thursday = await morning(house, 3)
+    thursday = await morning(harness, 3)
     assert await asked(thursday) == {day: ["Mail (1 h, planned)"]}
 
 
-async def test_nothing_is_asked_when_all_was_settled(anna: Person, house: House) -> None:
+async def test_nothing_is_asked_when_all_was_settled(anna: Person, harness: Harness) -> None:
     await anna.to_committed()
-    thursday = await morning(house, 3)
+    thursday = await morning(harness, 3)
     await thursday.fill("catch_up", day_1=())
     session = await thursday.session()
     assert (listed(session), session.open_work.offered) == ([], ())
     assert "You caught up with Monday: 3 things are settled." in thursday.words
-    assert "open" not in (await morning(house, 4)).words.split("Your list is empty")[0]
+    assert "open" not in (await morning(harness, 4)).words.split("Your list is empty")[0]
 
 
-async def test_what_came_up_on_several_days_is_asked_once(anna: Person, house: House) -> None:
+async def test_what_came_up_on_several_days_is_asked_once(anna: Person, harness: Harness) -> None:
     await anna.to_committed()
-    wednesday = await morning(house, 2)
+    wednesday = await morning(harness, 2)
     await wednesday.fill("catch_up", day_1=await ids(wednesday, "Write report", "Review plans", "Mail"))
     await wednesday.fill_row("Mail", "defer", day="some_day")
     await wednesday.fill("tasks", title_1="Book", minutes_1=900, proceed=False)
     for label in ON:
         await wednesday.press(label)
-    friday = await morning(house, 4)
+    friday = await morning(harness, 4)
     assert await asked(friday) == {
         "Wednesday 4 March": [
             "Mail (1 h, put off)",
@@ -148,29 +148,29 @@ async def test_what_came_up_on_several_days_is_asked_once(anna: Person, house: H
     }
 
 
-async def test_what_was_said_to_be_done_is_not_asked_and_what_was_put_off_is(anna: Person, house: House) -> None:
+async def test_what_was_said_to_be_done_is_not_asked_and_what_was_put_off_is(anna: Person, harness: Harness) -> None:
     await anna.to_committed()
-    house.clock.at = MORNING + timedelta(hours=2)
+    harness.clock.at = MORNING + timedelta(hours=2)
     await anna.pick("replan.done", block(await anna.session(), "Write report"))
     await anna.pick("replan.not_today", block(await anna.session(), "Mail"))
-    assert await asked(await morning(house, 1)) == {
+    assert await asked(await morning(harness, 1)) == {
         "Monday 2 March": ["Mail (1 h, put off)", "Review plans (1 h, planned)"]
     }
 
 
-async def test_done_by_mistake_is_asked_after_an_undo(anna: Person, house: House) -> None:
+async def test_done_by_mistake_is_asked_after_an_undo(anna: Person, harness: Harness) -> None:
     await anna.to_committed()
-    house.clock.at = MORNING + timedelta(hours=2)
+    harness.clock.at = MORNING + timedelta(hours=2)
     await anna.pick("replan.done", block(await anna.session(), "Write report"))
     await anna.press("Undo last update")
     assert (await anna.session()).open_work.settled == ()
-    assert OPEN in (await morning(house, 1)).words
+    assert OPEN in (await morning(harness, 1)).words
 
 
-async def test_a_day_that_is_not_over_is_not_missed(anna: Person, house: House) -> None:
+async def test_a_day_that_is_not_over_is_not_missed(anna: Person, harness: Harness) -> None:
     await anna.to_committed()
-    house.clock.at = MORNING + timedelta(hours=12)
-    evening = Person(house)
+    harness.clock.at = MORNING + timedelta(hours=12)
+    evening = Person(harness)
     await evening.to_tasks()
     assert ((await evening.session()).date - MORNING.date(), (await evening.session()).open_work.offered) == (
         timedelta(1),
@@ -178,7 +178,7 @@ async def test_a_day_that_is_not_over_is_not_missed(anna: Person, house: House) 
     )
 
 
-async def test_a_plan_that_was_taken_off_the_calendar_misses_nothing(anna: Person, house: House) -> None:
+async def test_a_plan_that_was_taken_off_the_calendar_misses_nothing(anna: Person, harness: Harness) -> None:
     await anna.to_committed()
     await anna.press("Undo")
-    assert (await (await morning(house, 1)).session()).open_work.offered == ()
+    assert (await (await morning(harness, 1)).session()).open_work.offered == ()

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from tests.factories.sessions import with_fields
-from tests.unit.conversation.person import House, Person
+from tests.unit.conversation.person import Harness, Person
 
 from fateforger.conversation.session_messages import SessionCloser, is_abandoned
 from fateforger.planning.plan import TBPlan
@@ -19,24 +19,24 @@ MIDNIGHT = datetime(2026, 3, 2, 23, 0, tzinfo=UTC)
 """The end of Monday in Amsterdam."""
 
 
-async def look(house: House) -> int:
+async def look(harness: Harness) -> int:
     """Run one round and its jobs; return the number of sessions that got a command."""
-    await SessionCloser(house.store.sessions, house.store.jobs, house.clock).run_once()
-    told, now = 0, house.clock.now()
-    while job := await house.store.jobs.claim("turn", "test", now=now, lease_seconds=60):
-        await house.coordinator.handle(COMMAND.validate_python(job.payload))
-        await house.store.jobs.finish(job)
+    await SessionCloser(harness.store.sessions, harness.store.jobs, harness.clock).run_once()
+    told, now = 0, harness.clock.now()
+    while job := await harness.store.jobs.claim("turn", "test", now=now, lease_seconds=60):
+        await harness.coordinator.handle(COMMAND.validate_python(job.payload))
+        await harness.store.jobs.finish(job)
         told += 1
     return told
 
 
-async def test_it_closes_once_its_day_is_over(house: House, anna: Person) -> None:
+async def test_it_closes_once_its_day_is_over(harness: Harness, anna: Person) -> None:
     """S211: cards change where they are; nothing is posted, nothing is written, and what is on the calendar stays."""
     await anna.to_committed()
-    shown, arrived, writes = house.on_calendar(), len(anna.arrived), len(house.calendar.writes)
+    shown, arrived, writes = harness.on_calendar(), len(anna.arrived), len(harness.calendar.writes)
     before = await anna.session()
-    house.clock.at = MIDNIGHT
-    assert await look(house) == 1
+    harness.clock.at = MIDNIGHT
+    assert await look(harness) == 1
     await anna.read()
     assert (await anna.session()).status is SessionStatus.CANCELLED
     assert (await anna.session()).touched_at == before.touched_at
@@ -44,28 +44,28 @@ async def test_it_closes_once_its_day_is_over(house: House, anna: Person) -> Non
     assert all(message.stays for message in anna.arrived[arrived:])
     assert anna.root == "Monday 2 March: planned, on your calendar"
     assert anna.labels() == []
-    assert house.on_calendar() == shown
-    assert len(house.calendar.writes) == writes
-    assert await look(house) == 0
+    assert harness.on_calendar() == shown
+    assert len(harness.calendar.writes) == writes
+    assert await look(harness) == 0
     await anna.says("and now?")
     assert "This plan is closed" in anna.asides[-1].text
 
 
-async def test_what_stands_beside_the_plan_is_put_away_too(house: House, anna: Person) -> None:
+async def test_what_stands_beside_the_plan_is_put_away_too(harness: Harness, anna: Person) -> None:
     await anna.to_committed()
     await anna.press("History")
-    house.clock.at = MIDNIGHT
-    await look(house)
+    harness.clock.at = MIDNIGHT
+    await look(harness)
     await anna.read()
     assert anna.buttons_beside("history") == []
 
 
-async def test_somebody_who_comes_back_in_between_keeps_it(house: House, anna: Person) -> None:
+async def test_somebody_who_comes_back_in_between_keeps_it(harness: Harness, anna: Person) -> None:
     await anna.to_committed()
-    house.clock.at = MIDNIGHT
-    await SessionCloser(house.store.sessions, house.store.jobs, house.clock).run_once()
+    harness.clock.at = MIDNIGHT
+    await SessionCloser(harness.store.sessions, harness.store.jobs, harness.clock).run_once()
     await anna.press("Back to refine")
-    assert await look(house) == 1
+    assert await look(harness) == 1
     assert (await anna.session()).status is SessionStatus.ACTIVE
 
 

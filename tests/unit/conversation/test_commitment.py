@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.factories.words import change, inputs, new, wants
 from tests.fakes.scripted_model import ScriptedModel
-from tests.unit.conversation.person import House, Person, meeting, open_house_at
+from tests.unit.conversation.person import Harness, Person, meeting, open_harness_at
 
 from fateforger.errors import ModelRejected
 from fateforger.session.forms import FormErrors
@@ -28,7 +28,7 @@ async def to_list(anna: Person) -> None:
     await anna.fill("tasks", **tasks, minutes_3=60, one_thing="1", proceed=False)
 
 
-async def test_from_criteria_to_the_commitment(house: House, anna: Person) -> None:
+async def test_from_criteria_to_the_commitment(harness: Harness, anna: Person) -> None:
     """S209: two or three criteria for each big item, asked for, shown, in the event; and one sentence that commits."""
     await to_list(anna)
     assert ASKED in anna.words
@@ -44,14 +44,14 @@ async def test_from_criteria_to_the_commitment(house: House, anna: Person) -> No
         "🤝 **I commit to this by 10:30: Report.**\nDone when: Figures are checked; Bo has the draft.\n"
         "Review, by 11:40.\nDone when: Three comments."
     ) in anna.words
-    notes = {event.summary: event.description for event in house.calendar.store.shown().values()}
+    notes = {event.summary: event.description for event in harness.calendar.store.shown().values()}
     assert notes["Report"] == "Done when: Figures are checked; Bo has the draft"
     assert notes["Review"] == "With Eva\n\nDone when: Three comments"
 
 
-async def test_the_sentence_follows_the_plan(house: House, anna: Person) -> None:
+async def test_the_sentence_follows_the_plan(harness: Harness, anna: Person) -> None:
     """S209: by when is what the plan says now; a day without anything big promises nothing."""
-    meeting(house, "Standup", "09:00", "09:30")
+    meeting(harness, "Standup", "09:00", "09:30")
     await to_list(anna)
     await anna.press("Continue")
     await anna.press("Refine")
@@ -59,7 +59,7 @@ async def test_the_sentence_follows_the_plan(house: House, anna: Person) -> None
     await anna.press("Commit to calendar")
     await anna.press("Commit anyway")
     assert "**I commit to this by 11:30: Report.**" in anna.words
-    other = Person(house)
+    other = Person(harness)
     await other.to_tasks()
     await other.fill("tasks", title_1="Mail", kind_1="shallow", proceed=True)
     await other.press("Refine")
@@ -85,14 +85,14 @@ async def test_criteria_in_words(tmp_path: Path) -> None:
     reads = ScriptedModel(
         by=lambda asked: ModelRejected("It only reads.") if asked.name.startswith("draft") else lines.pop(0)
     )
-    house = await open_house_at(tmp_path, model=reads)
-    anna = Person(house)
+    harness = await open_harness_at(tmp_path, model=reads)
+    anna = Person(harness)
     await anna.to_tasks()
     await anna.says("the report until Bo has it, and the plan")
     await anna.says("two pages are enough for the plan")
     tasks = (await anna.session()).day.inputs.tasks
     assert [task.done_when for task in tasks] == [("Bo has it",), ("Two pages",)]
-    await house.close()
+    await harness.close()
 
 
 async def test_what_found_no_place_is_named_when_the_day_is_committed(anna: Person) -> None:

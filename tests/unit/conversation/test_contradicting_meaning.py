@@ -15,8 +15,8 @@ from tests.factories.wishes import rule as wished
 from tests.factories.wishes import wish
 from tests.factories.words import day, outside, wanting, wants
 from tests.fakes.scripted_model import Line, ScriptedModel
-from tests.unit.conversation.person import ANNA, CHANNEL, House, Person, open_house_at
-from tests.unit.conversation.queue.desk import words_of
+from tests.unit.conversation.person import ANNA, CHANNEL, Harness, Person, open_harness_at
+from tests.unit.conversation.queue.person import words_of
 from tests.unit.conversation.rules import avoiding
 from tests.unit.conversation.talking import Talker, talker_at
 
@@ -80,31 +80,31 @@ Opener = Callable[..., Awaitable[Person]]
 
 @pytest.fixture
 async def opened(tmp_path: Path) -> AsyncIterator[Opener]:
-    houses: list[House] = []
+    harnesses: list[Harness] = []
 
     async def open_one(**parts: Any) -> Person:
         """Open a program with these parts and return a person in the frame of their day."""
-        house = await open_house_at(tmp_path, model=talking())
-        houses.append(house)
+        harness = await open_harness_at(tmp_path, model=talking())
+        harnesses.append(harness)
         for name, part in {"extractor": reading(), **parts}.items():
-            setattr(house, name, part)
-        house.restart()
-        person = Person(house)
+            setattr(harness, name, part)
+        harness.restart()
+        person = Person(harness)
         await person.to_frame()
         return person
 
     yield open_one
-    for house in houses:
-        await house.close()
+    for harness in harnesses:
+        await harness.close()
 
 
 async def say(person: Person, words: str) -> None:
     """Say something, and let all of it be understood."""
-    house = person.house
-    if isinstance(house.index, Near):
-        house.index.known = await house.remembered.of(ANNA)
+    harness = person.harness
+    if isinstance(harness.index, Near):
+        harness.index.known = await harness.remembered.of(ANNA)
     await person.says(words)
-    await house.work()
+    await harness.work()
     await person.read()
 
 
@@ -124,7 +124,7 @@ async def test_a_statement_that_contradicts_an_earlier_one_takes_its_place_by_on
     assert QUESTION not in anna.words
     assert "“Fish” takes the place of “Vegetarian” from now on." in anna.words
     assert await counting(anna) == [FISH]
-    newest = {version.record.name: version for version in await anna.house.remembered.of(ANNA)}
+    newest = {version.record.name: version for version in await anna.harness.remembered.of(ANNA)}
     event = newest["Vegetarian"].event
     assert (event.action.value, event.reason) == ("supersede", f"superseded by {newest['Fish'].uid}")
     await anna.press("Undo")
@@ -201,10 +201,10 @@ async def test_both_stay_and_it_is_not_asked_again(opened: Opener) -> None:
     await anna.press(BOTH)
     assert "Both stay: “Fish” and “Vegetarian”." in anna.words
     await say(anna, FISH)
-    anna.house.restart()
-    again = Person(anna.house)
+    anna.harness.restart()
+    again = Person(anna.harness)
     await again.to_frame()
-    await anna.house.work()
+    await anna.harness.work()
     await again.read()
     assert await counting(again) == [FISH, VEGETARIAN]
     assert QUESTION not in anna.words + again.words
@@ -217,8 +217,8 @@ async def test_it_is_answered_in_words(opened: Opener, intent: str, left: list[s
     anna = await opened(judge=judging(1))
     await say(anna, VEGETARIAN)
     await say(anna, FISH)
-    anna.house.model = model = talking(intent)
-    anna.house.restart()
+    anna.harness.model = model = talking(intent)
+    anna.harness.restart()
     await say(anna, "…")
     assert QUESTION in model.prompts[0].user
     assert await counting(anna) == left
@@ -228,10 +228,10 @@ async def test_it_is_answered_in_words(opened: Opener, intent: str, left: list[s
 async def test_what_the_model_sees_is_the_statement_and_those_about_the_same(opened: Opener) -> None:
     """S188: topics that a model gave are enough; the index need not know a statement that was just made."""
     anna = await opened(judge=judging())
-    await anna.house.remembered.write([version_of("gym", user=ANNA, topics=["sport"])], cause="earlier")
+    await anna.harness.remembered.write([version_of("gym", user=ANNA, topics=["sport"])], cause="earlier")
     await say(anna, VEGETARIAN)
     await say(anna, FISH)
-    judge = anna.house.judge
+    judge = anna.harness.judge
     assert isinstance(judge, ScriptedModel)
     (prompt,) = judge.prompts
     assert "I'm vegetarian" in prompt.user
@@ -281,10 +281,10 @@ async def test_what_was_told_outside_of_a_plan_is_asked_about_in_the_next_one(op
     anna = await opened(judge=judging(1))
     await say(anna, VEGETARIAN)
     told = version_of("fish", user=ANNA, description=FISH, topics=["food"], at="2026-03-02T07:30:00+00:00")
-    await anna.house.remembered.write([told], cause="outside")
-    again = Person(anna.house)
+    await anna.harness.remembered.write([told], cause="outside")
+    again = Person(anna.harness)
     await again.start()
-    await anna.house.work()
+    await anna.harness.work()
     await again.read()
     assert QUESTION not in again.words
     assert pending_questions(await again.session()) == ()
@@ -294,20 +294,24 @@ async def test_what_was_told_outside_of_a_plan_is_asked_about_in_the_next_one(op
 
 async def test_what_was_told_by_form_outside_of_a_plan_is_asked_about_at_once(talk: Talker) -> None:
     """This happens in direct messages, as for rules in words; the next plan does not ask again."""
-    await talk.house.remembered.write(
+    await talk.harness.remembered.write(
         [version_of("veg", user=ANNA, description=VEGETARIAN, topics=["food"], at="2026-03-01T07:30:00+00:00")],
         cause="earlier",
     )
     record = version_of("fish", user=ANNA, description=FISH, topics=["food"]).record
     told = RememberConstraint(
-        command_id="form", user_id=ANNA, at=talk.house.clock.now(), session_id="", record=record, channel=CHANNEL
+        command_id="form", user_id=ANNA, at=talk.harness.clock.now(), session_id="", record=record, channel=CHANNEL
     )
-    await talk.house.coordinator.handle(told)
+    await talk.harness.coordinator.handle(told)
     await let_compare(talk)
-    asked = talk.desk.letters[-1]
-    assert (asked["channel"], asked["thread_ts"], words_of(talk.desk.card).count(QUESTION)) == (CHANNEL, None, 1)
-    await talk.desk.press(REPLACE)
-    assert await in_force(talk.house) == [FISH]
+    asked = talk.queue_person.deliveries[-1]
+    assert (asked["channel"], asked["thread_ts"], words_of(talk.queue_person.card).count(QUESTION)) == (
+        CHANNEL,
+        None,
+        1,
+    )
+    await talk.queue_person.press(REPLACE)
+    assert await in_force(talk.harness) == [FISH]
 
 
 async def test_a_question_that_was_settled_elsewhere_goes_away(opened: Opener) -> None:
@@ -315,49 +319,49 @@ async def test_a_question_that_was_settled_elsewhere_goes_away(opened: Opener) -
     anna = await opened(judge=judging(1))
     await say(anna, VEGETARIAN)
     await say(anna, FISH)
-    newest = select_newest(await anna.house.remembered.of(ANNA), ANNA).values()
+    newest = select_newest(await anna.harness.remembered.of(ANNA), ANNA).values()
     old = next(version for version in newest if version.record.words == VEGETARIAN)
-    gone = build_archiving(old, "over").at(anna.house.clock.now() + timedelta(seconds=1))
-    await anna.house.remembered.write([gone], cause="elsewhere")
-    anna.house.restart()
+    gone = build_archiving(old, "over").at(anna.harness.clock.now() + timedelta(seconds=1))
+    await anna.harness.remembered.write([gone], cause="elsewhere")
+    anna.harness.restart()
     await anna.press(REPLACE)
     assert "One of the two is out of force already" in anna.words
     assert QUESTION not in anna.words
     assert await counting(anna) == [FISH]
 
 
-async def asked_of_two(house: House) -> list[str]:
+async def asked_of_two(harness: Harness) -> list[str]:
     """Return the sessions that ask about two statements; two of them find that one contradicts the other."""
-    first, second = Person(house), Person(house)
+    first, second = Person(harness), Person(harness)
     await first.to_frame()
     await second.to_frame()
     rows = [
         version_of("vegetarian", user=ANNA, description=VEGETARIAN, topics=["food"], at="2026-03-02T06:00:00+00:00"),
         version_of("fish", user=ANNA, description=FISH, topics=["food"], at="2026-03-02T06:30:00+00:00"),
     ]
-    await house.remembered.write(rows, cause="outside")
+    await harness.remembered.write(rows, cause="outside")
     for person in (first, second):
         wanted = CompareRules(session_id=person.session_id, user_id=ANNA, since=rows[1].updated_at)
         job = build_compare_job(wanted, f"told in {person.session_id}")
-        await house.store.jobs.enqueue(job, now=house.clock.now())
-    await house.work()
+        await harness.store.jobs.enqueue(job, now=harness.clock.now())
+    await harness.work()
     await first.read()
     return sorted({message.session_id for message in first.arrived if QUESTION in words_of(message.card)})
 
 
 async def test_a_pair_that_two_programs_find_is_asked_about_once(opened: Opener) -> None:
-    house = (await opened(judge=judging(1))).house
-    assert len(await asked_of_two(house)) == 1
+    harness = (await opened(judge=judging(1))).harness
+    assert len(await asked_of_two(harness)) == 1
 
 
 async def test_an_erased_person_is_asked_again(opened: Opener) -> None:
     """The receipt that a question was asked is erased with all else that is kept about the person."""
-    house = (await opened(judge=judging(1))).house
-    before = await asked_of_two(house)
-    counts = await house.store.people.erase(ANNA, now=house.clock.now(), calendar=None, closing=None)
+    harness = (await opened(judge=judging(1))).harness
+    before = await asked_of_two(harness)
+    counts = await harness.store.people.erase(ANNA, now=harness.clock.now(), calendar=None, closing=None)
     assert counts["constraints"] == 2
-    house.restart()
-    after = await asked_of_two(house)
+    harness.restart()
+    after = await asked_of_two(harness)
     assert (len(before), len(after)) == (1, 1)
 
 
@@ -403,8 +407,8 @@ def test_the_nearest_are_compared_first() -> None:
 @pytest.fixture
 async def talk(tmp_path: Path) -> AsyncIterator[Talker]:
     async with talker_at(tmp_path) as talker:
-        talker.house.judge = judging(1)
-        talker.house.restart()
+        talker.harness.judge = judging(1)
+        talker.harness.restart()
         yield talker
 
 
@@ -420,66 +424,66 @@ async def let_compare(talk: Talker) -> None:
     """Wait until new rules are compared and the results have arrived."""
 
     async def is_compared() -> bool:
-        await talk.desk.read()
-        return await talk.house.is_idle(supervisor)
+        await talk.queue_person.read()
+        return await talk.harness.is_idle(supervisor)
 
-    async with talk.house.working() as supervisor:
-        await talk.house.until(is_compared)
+    async with talk.harness.working() as supervisor:
+        await talk.harness.until(is_compared)
 
 
-async def in_force(house: House) -> list[str]:
-    newest = select_newest(await house.remembered.of(ANNA), ANNA).values()
+async def in_force(harness: Harness) -> list[str]:
+    newest = select_newest(await harness.remembered.of(ANNA), ANNA).values()
     return sorted(version.record.words for version in newest if not version.retired)
 
 
 async def test_outside_of_a_plan_it_is_asked_and_settled_in_the_same_place(talk: Talker) -> None:
     """With one tap, whose Undo asks again; each answer is shown in place of the question."""
     await tell_both(talk)
-    asked = talk.desk.letters[-1]
-    assert (asked["channel"], words_of(talk.desk.card).count(QUESTION)) == (CHANNEL, 1)
-    assert asked["thread_ts"] == talk.desk.letters[-2]["thread_ts"]
-    card = await talk.desk.press(REPLACE)
+    asked = talk.queue_person.deliveries[-1]
+    assert (asked["channel"], words_of(talk.queue_person.card).count(QUESTION)) == (CHANNEL, 1)
+    assert asked["thread_ts"] == talk.queue_person.deliveries[-2]["thread_ts"]
+    card = await talk.queue_person.press(REPLACE)
     assert "takes the place of" in words_of(card)
-    assert (await in_force(talk.house), talk.desk.letters[-1]["ts"]) == ([FISH], "9.0")
-    card = await talk.desk.press("Undo")
+    assert (await in_force(talk.harness), talk.queue_person.deliveries[-1]["ts"]) == ([FISH], "9.0")
+    card = await talk.queue_person.press("Undo")
     assert QUESTION in words_of(card)
-    assert await in_force(talk.house) == [FISH, VEGETARIAN]
-    card = await talk.desk.press(BOTH)
+    assert await in_force(talk.harness) == [FISH, VEGETARIAN]
+    card = await talk.queue_person.press(BOTH)
     assert "Both stay" in words_of(card)
-    await talk.desk.press("Replace it after all")
-    assert await in_force(talk.house) == [FISH]
-    assert await talk.house.store.sessions.of_user(ANNA) == ()
+    await talk.queue_person.press("Replace it after all")
+    assert await in_force(talk.harness) == [FISH]
+    assert await talk.harness.store.sessions.of_user(ANNA) == ()
 
 
 @pytest.mark.parametrize(("number", "left"), [(1, [FISH]), (2, [FISH, VEGETARIAN])], ids=["yes", "no"])
 async def test_outside_of_a_plan_it_is_answered_in_words(talk: Talker, number: int, left: list[str]) -> None:
     """Also after a restart, because the talk is stored."""
     await tell_both(talk)
-    talk.house.restart()
+    talk.harness.restart()
     card = await talk.outside(wanting("button", number=number), text="…")
     assert REPLACE in talk.model.prompts[-1].user
     assert QUESTION in talk.model.prompts[-1].user
     assert card is not None
-    assert await in_force(talk.house) == left
+    assert await in_force(talk.harness) == left
 
 
 async def test_what_was_asked_outside_of_a_plan_is_not_asked_in_the_next_one(talk: Talker) -> None:
     await tell_both(talk)
-    await talk.desk.press(BOTH)
+    await talk.queue_person.press(BOTH)
     await talk.anna.to_frame()
-    await talk.house.work()
+    await talk.harness.work()
     await talk.anna.read()
     assert QUESTION not in talk.anna.words
 
 
 async def test_outside_of_a_plan_a_rule_that_is_gone_by_now_is_not_asked_about(talk: Talker) -> None:
     await tell_both(talk)
-    before = len(talk.desk.letters)
-    await talk.desk.press(REPLACE)
-    uids = [version.uid for version in await talk.house.remembered.of(ANNA)]
+    before = len(talk.queue_person.deliveries)
+    await talk.queue_person.press(REPLACE)
+    uids = [version.uid for version in await talk.harness.remembered.of(ANNA)]
     late = AskToReplace(
-        command_id="late", user_id=ANNA, at=talk.house.clock.now(), uids=(uids[1], uids[0]), channel=CHANNEL
+        command_id="late", user_id=ANNA, at=talk.harness.clock.now(), uids=(uids[1], uids[0]), channel=CHANNEL
     )
-    await talk.house.coordinator.handle(late)
-    await talk.desk.read()
-    assert len(talk.desk.letters) == before + 1
+    await talk.harness.coordinator.handle(late)
+    await talk.queue_person.read()
+    assert len(talk.queue_person.deliveries) == before + 1

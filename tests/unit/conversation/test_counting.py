@@ -8,9 +8,9 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from tests.doors import through_the_door
+from tests.command_line import run_program
 from tests.fakes.scripted_model import ScriptedModel
-from tests.unit.conversation.person import MORNING, HandClock
+from tests.unit.conversation.person import MORNING, ManualClock
 
 from fateforger.adapters.store.store import Store, open_store
 from fateforger.conversation.language.model_calls import CountingModel
@@ -31,7 +31,7 @@ class Priced(ScriptedModel):
 
 def counting(store: Store, *lines: str | Exception) -> CountingModel:
     # Midnight in Tokyo has passed.
-    return CountingModel(Priced(*lines), store.usage, HandClock(MORNING.replace(hour=16)), tz="Asia/Tokyo")
+    return CountingModel(Priced(*lines), store.usage, ManualClock(MORNING.replace(hour=16)), tz="Asia/Tokyo")
 
 
 async def test_tokens_and_costs_by_day_and_role(tmp_path: Path) -> None:
@@ -70,12 +70,12 @@ async def test_sums_that_cannot_be_kept_harm_nobody_and_are_said_once(
 
 
 def costs(data: Path, *arguments: str) -> str:
-    status, said, errors = through_the_door("costs", "--data-dir", str(data), *arguments)
+    status, said, errors = run_program("costs", "--data-dir", str(data), *arguments)
     assert status == 0, errors
     return said
 
 
-async def test_the_door_adds_up(tmp_path: Path) -> None:
+async def test_the_command_adds_up(tmp_path: Path) -> None:
     store = open_store(tmp_path / "fateforger.db")
     await store.usage.add(Spent(TUESDAY, Role.DECIDE, "big-1", 2, 0, 0, 0, 2_000, 40, 0.0009))
     await store.usage.add(Spent(TUESDAY, Role.PATCH, "", failed=1))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.factories.words import wants
 from tests.fakes.scripted_model import Line, ScriptedModel
-from tests.unit.conversation.person import House, Person, open_house_at
+from tests.unit.conversation.person import Harness, Person, open_harness_at
 
 from fateforger.errors import ModelRejected
 from fateforger.ports.model import Prompt
@@ -29,7 +29,7 @@ def target_of(anna: Person, label: str) -> str:
     return found.target
 
 
-async def test_a_commit_asks_once_what_a_good_day_still_lacks(anna: Person, house: House) -> None:
+async def test_a_commit_asks_once_what_a_good_day_still_lacks(anna: Person, harness: Harness) -> None:
     """S208: in one plain question; a no leaves the plan, and nothing asks again."""
     await anna.to_refine("Report", "Mail")
     await anna.pick("set_calendar_write", "commit")
@@ -37,13 +37,13 @@ async def test_a_commit_asks_once_what_a_good_day_still_lacks(anna: Person, hous
     await anna.press("Commit to calendar")
     assert (await anna.session()).stage is Stage.REFINE
     assert ASKED in anna.words
-    assert house.on_calendar() == {}
+    assert harness.on_calendar() == {}
     await anna.press("No, I change the plan")
     assert "Commit anyway" not in anna.labels()
     await anna.choose("Mail", "15 min later")
     await anna.press("Commit to calendar")
     assert (await anna.session()).stage is Stage.REVIEW_COMMIT
-    assert set(house.on_calendar()) == {"Report", "Mail"}
+    assert set(harness.on_calendar()) == {"Report", "Mail"}
 
 
 async def test_the_question_is_answered_by_its_button(anna: Person) -> None:
@@ -62,14 +62,14 @@ async def test_the_question_is_answered_in_words(tmp_path: Path) -> None:
     def read(prompt: Prompt) -> Line:
         return ModelRejected("This one only reads.") if prompt.name.startswith("draft") else lines.pop(0)
 
-    house = await open_house_at(tmp_path, model=ScriptedModel(by=read))
-    anna = Person(house)
+    harness = await open_harness_at(tmp_path, model=ScriptedModel(by=read))
+    anna = Person(harness)
     await without_lunch(anna)
     for said, stage in (("commit", Stage.REFINE), ("accept_pending", Stage.REVIEW_COMMIT)):
         lines.append(wants(said))
         await anna.says("…")
         assert (await anna.session()).stage is stage
-    await house.close()
+    await harness.close()
 
 
 async def test_a_plan_that_is_done_is_committed_without_a_question(anna: Person) -> None:
@@ -78,7 +78,7 @@ async def test_a_plan_that_is_done_is_committed_without_a_question(anna: Person)
     assert (await anna.session()).stage is Stage.REVIEW_COMMIT
 
 
-async def test_an_old_card_commits_no_plan_that_it_does_not_show(anna: Person, house: House) -> None:
+async def test_an_old_card_commits_no_plan_that_it_does_not_show(anna: Person, harness: Harness) -> None:
     """S56: a click on Commit that was meant for the plan before the last change."""
     await anna.to_refine("Report", "Mail")
     old = target_of(anna, "Commit to calendar")

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import pytest
 from tests.fakes.google_calendar import Fail
 from tests.fakes.scripted_model import Line, ScriptedModel
-from tests.unit.conversation.person import House, Person, local, meeting
+from tests.unit.conversation.person import Harness, Person, local, meeting
 
 from fateforger.conversation.language.plan_proposals import NO_ANSWER, NO_USE, TOO_SLOW
 from fateforger.conversation.running_turns import STOPPED
@@ -68,11 +68,11 @@ class Thinking:
         """Do nothing: there is nothing to close."""
 
 
-def listening(house: House, model: ScriptedModel | Thinking) -> Person:
+def listening(harness: Harness, model: ScriptedModel | Thinking) -> Person:
     """Return a person in a program with that model."""
-    house.model = model
-    house.restart()
-    return Person(house)
+    harness.model = model
+    harness.restart()
+    return Person(harness)
 
 
 async def listed(anna: Person) -> None:
@@ -104,7 +104,7 @@ async def until_kept(anna: Person) -> Session:
     return kept
 
 
-async def until_idle(house: House) -> None:
+async def until_idle(harness: Harness) -> None:
     """Wait until no draft is being made and none waits to be recorded."""
 
     async def look() -> bool:
@@ -118,9 +118,9 @@ def blocks(session: Session) -> list[str]:
     return [f"{local(b.start)} {b.event.name}" for b in resolve(session.planning.plan)]
 
 
-async def test_s44_s45_a_draft_is_ready_before_it_is_asked_for(house: House) -> None:
+async def test_s44_s45_a_draft_is_ready_before_it_is_asked_for(harness: Harness) -> None:
     model = ScriptedModel(AFTER_TEN)
-    anna = listening(house, model)
+    anna = listening(harness, model)
     await listed(anna)
     before = len(anna.arrived)
     kept = await until_kept(anna)
@@ -134,48 +134,48 @@ async def test_s44_s45_a_draft_is_ready_before_it_is_asked_for(house: House) -> 
     assert (now.planning.sketch, now.thread.notice) == (None, None)
 
 
-async def test_s45_tasks_and_draft_in_one_click_draft_on_the_spot(house: House) -> None:
+async def test_s45_tasks_and_draft_in_one_click_draft_on_the_spot(harness: Harness) -> None:
     model = ScriptedModel(AFTER_TEN)
-    anna = listening(house, model)
+    anna = listening(harness, model)
     await anna.to_skeleton("Report", "Mail")
     assert (model.asked, blocks(await anna.session())[0]) == (["draft"], "10:00 Report")
 
 
-async def test_nothing_is_drafted_ahead_without_tasks(house: House) -> None:
+async def test_nothing_is_drafted_ahead_without_tasks(harness: Harness) -> None:
     model = ScriptedModel()
-    anna = listening(house, model)
+    anna = listening(harness, model)
     await anna.to_tasks()
-    await until_idle(house)
+    await until_idle(harness)
     assert model.asked == []
 
 
-async def test_s44_nothing_is_drafted_ahead_of_a_calendar_that_was_not_read(house: House) -> None:
+async def test_s44_nothing_is_drafted_ahead_of_a_calendar_that_was_not_read(harness: Harness) -> None:
     for nth in range(8):
-        house.calendar.inject(Fail(), verb="window", nth=nth)
+        harness.calendar.inject(Fail(), verb="window", nth=nth)
     model = ScriptedModel()
-    anna = listening(house, model)
+    anna = listening(harness, model)
     await listed(anna)
-    await until_idle(house)
+    await until_idle(harness)
     assert ((await anna.session()).day.snapshot, model.asked) == (None, [])
 
 
-async def test_without_a_model_all_is_as_it_was(house: House) -> None:
-    anna = Person(house)
+async def test_without_a_model_all_is_as_it_was(harness: Harness) -> None:
+    anna = Person(harness)
     await listed(anna)
     await anna.press("Continue")
     assert (blocks(await anna.session()), (await anna.session()).thread.notice) == (OWN, None)
 
 
-async def test_s47_s119_a_draft_under_way_is_awaited_and_not_made_twice(house: House) -> None:
+async def test_s47_s119_a_draft_under_way_is_awaited_and_not_made_twice(harness: Harness) -> None:
     model = Thinking(AFTER_TEN)
-    anna = listening(house, model)
+    anna = listening(harness, model)
     await listed(anna)
     await model.asked.wait()
     pressing = asyncio.create_task(anna.press("Continue"))
     await asyncio.sleep(0)
     model.may_answer.set()
     await pressing
-    await until_idle(house)
+    await until_idle(harness)
     now = await anna.session()
     assert (model.says.asked, model.most, blocks(now)[0], now.planning.sketch) == (["draft"], 1, "10:00 Report", None)
 
@@ -215,7 +215,7 @@ async def change_the_one_thing(anna: Person) -> None:
 
 
 async def change_calendar(anna: Person) -> None:
-    meeting(anna.house, "Dentist", "10:00", "11:00")
+    meeting(anna.harness, "Dentist", "10:00", "11:00")
     await anna.press("Redo step")
 
 
@@ -233,23 +233,23 @@ Change = Callable[[Person], Awaitable[None]]
 
 
 @pytest.mark.parametrize("change", CAUSES)
-async def test_s46_s232_each_cause_discards_a_finished_draft(house: House, change: Change) -> None:
+async def test_s46_s232_each_cause_discards_a_finished_draft(harness: Harness, change: Change) -> None:
     model = ScriptedModel(by=lambda _: AFTER_TEN)
-    anna = listening(house, model)
+    anna = listening(harness, model)
     await listed(anna)
     stale = (await until_kept(anna)).planning.sketch
-    house.model = None
-    house.restart()
+    harness.model = None
+    harness.restart()
     await change(anna)
-    await until_idle(house)
+    await until_idle(harness)
     assert stale is not None
     assert (await anna.session()).planning.sketch is None
 
 
 @pytest.mark.parametrize("change", CAUSES)
-async def test_s46_s232_each_cause_cancels_a_draft_under_way(house: House, change: Change) -> None:
+async def test_s46_s232_each_cause_cancels_a_draft_under_way(harness: Harness, change: Change) -> None:
     model = Thinking()
-    anna = listening(house, model)
+    anna = listening(harness, model)
     await listed(anna)
     await model.asked.wait()
     await change(anna)
@@ -262,19 +262,19 @@ async def test_s46_s232_each_cause_cancels_a_draft_under_way(house: House, chang
     assert model.most == 1
 
 
-async def test_s46_a_meeting_that_comes_with_the_click_makes_the_draft_stale(house: House) -> None:
+async def test_s46_a_meeting_that_comes_with_the_click_makes_the_draft_stale(harness: Harness) -> None:
     model = ScriptedModel(AFTER_TEN, LATER)
-    anna = listening(house, model)
+    anna = listening(harness, model)
     await listed(anna)
     await until_kept(anna)
-    meeting(house, "Dentist", "10:00", "11:00")
+    meeting(harness, "Dentist", "10:00", "11:00")
     await anna.press("Continue")
     assert (model.asked, blocks(await anna.session())[0]) == (["draft", "draft"], "11:00 Report")
 
 
-async def test_s46_another_list_is_drafted_anew(house: House) -> None:
+async def test_s46_another_list_is_drafted_anew(harness: Harness) -> None:
     model = ScriptedModel(AFTER_TEN, {"blocks": [at(1, "11:00")]})
-    anna = listening(house, model)
+    anna = listening(harness, model)
     await listed(anna)
     first = (await until_kept(anna)).planning.sketch
     await anna.choose("Mail", "Remove")
@@ -295,10 +295,10 @@ async def test_s46_another_list_is_drafted_anew(house: House) -> None:
     ],
 )
 async def test_s120_a_failed_draft_ends_in_our_own_and_says_so_once(
-    house: House, trouble: ModelError | str, sentence: str, caplog: pytest.LogCaptureFixture
+    harness: Harness, trouble: ModelError | str, sentence: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     model = ScriptedModel(by=lambda _: trouble)
-    anna = listening(house, model)
+    anna = listening(harness, model)
     with caplog.at_level(logging.DEBUG, logger="fateforger"):
         await listed(anna)
         await until_kept(anna)
@@ -313,16 +313,16 @@ async def test_s120_a_failed_draft_ends_in_our_own_and_says_so_once(
     assert "my own rules" not in anna.words
 
 
-async def test_s120_a_draft_that_fails_on_the_spot(house: House) -> None:
-    anna = listening(house, ScriptedModel(ModelTimedOut("Slow.")))
+async def test_s120_a_draft_that_fails_on_the_spot(harness: Harness) -> None:
+    anna = listening(harness, ScriptedModel(ModelTimedOut("Slow.")))
     await anna.to_skeleton("Report", "Mail")
     assert blocks(await anna.session()) == OWN
     assert TOO_SLOW in anna.words
 
 
-async def test_redo_asks_for_another_draft(house: House) -> None:
+async def test_redo_asks_for_another_draft(harness: Harness) -> None:
     model = ScriptedModel(AFTER_TEN, LATER)
-    anna = listening(house, model)
+    anna = listening(harness, model)
     await listed(anna)
     await until_kept(anna)
     await anna.press("Continue")
@@ -332,9 +332,9 @@ async def test_redo_asks_for_another_draft(house: House) -> None:
     assert "plan[" not in model.prompts[0].user
 
 
-async def test_a_refined_plan_comes_back_after_another_draft(house: House) -> None:
+async def test_a_refined_plan_comes_back_after_another_draft(harness: Harness) -> None:
     """The step back leads to what the person had, not to our own draft that stood there for a moment."""
-    anna = listening(house, ScriptedModel(AFTER_TEN, LATER))
+    anna = listening(harness, ScriptedModel(AFTER_TEN, LATER))
     await anna.to_skeleton("Report", "Mail")
     await anna.press("Refine")
     await anna.choose("Report", "15 min later")
@@ -349,34 +349,34 @@ async def test_a_refined_plan_comes_back_after_another_draft(house: House) -> No
     assert len(now.sync.refine_undo) == 1
 
 
-async def test_a_finished_draft_survives_a_restart(house: House) -> None:
+async def test_a_finished_draft_survives_a_restart(harness: Harness) -> None:
     model = ScriptedModel(AFTER_TEN)
-    anna = listening(house, model)
+    anna = listening(harness, model)
     await listed(anna)
     await until_kept(anna)
-    await house.coordinator.aclose()
-    house.restart()
+    await harness.coordinator.aclose()
+    harness.restart()
     await anna.press("Continue")
     assert (model.asked, blocks(await anna.session())[0]) == (["draft"], "10:00 Report")
 
 
-async def test_a_draft_under_way_ends_with_the_program(house: House) -> None:
+async def test_a_draft_under_way_ends_with_the_program(harness: Harness) -> None:
     model = Thinking()
-    anna = listening(house, model)
+    anna = listening(harness, model)
     await listed(anna)
     await model.asked.wait()
-    await house.coordinator.aclose()
+    await harness.coordinator.aclose()
     assert (model.cancelled, (await anna.session()).planning.sketch) == (1, None)
 
 
-async def test_a_draft_is_not_saved_into_a_turn(house: House) -> None:
+async def test_a_draft_is_not_saved_into_a_turn(harness: Harness) -> None:
     """A turn that another save came into would be made again, and its model asked again."""
     model = Thinking(AFTER_TEN)
-    anna = listening(house, model)
+    anna = listening(harness, model)
     await listed(anna)
     await model.asked.wait()
     before = (await anna.session()).version
-    async with house.coordinator._drafts.turn(anna.session_id):
+    async with harness.coordinator._drafts.turn(anna.session_id):
         model.may_answer.set()
         for _ in range(200):
             await asyncio.sleep(0)
@@ -384,39 +384,39 @@ async def test_a_draft_is_not_saved_into_a_turn(house: House) -> None:
     assert (await until_kept(anna)).version == before + 1
 
 
-async def test_cancelling_the_session_stops_its_draft(house: House) -> None:
+async def test_cancelling_the_session_stops_its_draft(harness: Harness) -> None:
     model = Thinking()
-    anna = listening(house, model)
+    anna = listening(harness, model)
     await listed(anna)
     await model.asked.wait()
     await anna.press("Cancel")
-    await until_idle(house)
+    await until_idle(harness)
     assert (model.cancelled, (await anna.session()).planning.sketch) == (1, None)
 
 
-async def test_a_stopped_turn_ends_the_draft_that_it_asked_for(house: House) -> None:
+async def test_a_stopped_turn_ends_the_draft_that_it_asked_for(harness: Harness) -> None:
     model = Thinking()
-    anna = listening(house, model)
+    anna = listening(harness, model)
     going = asyncio.create_task(anna.to_skeleton("Report", "Mail"))
     await model.asked.wait()
-    assert house.coordinator.stop(anna.session_id, house.clock.now())
+    assert harness.coordinator.stop(anna.session_id, harness.clock.now())
     await going
-    await until_idle(house)
+    await until_idle(harness)
     now = await anna.session()
     assert (model.cancelled, now.stage, now.planning.plan, now.day.inputs.tasks) == (1, Stage.CAPTURE_INPUTS, None, ())
     assert STOPPED in anna.words
 
 
-async def test_a_stopped_turn_leaves_the_draft_that_was_under_way(house: House) -> None:
+async def test_a_stopped_turn_leaves_the_draft_that_was_under_way(harness: Harness) -> None:
     """It is ready when the person goes on after all."""
     model = Thinking(AFTER_TEN)
-    anna = listening(house, model)
+    anna = listening(harness, model)
     await listed(anna)
     await model.asked.wait()
     going = asyncio.create_task(anna.press("Continue"))
 
     async def stopped() -> bool:
-        return house.coordinator.stop(anna.session_id, house.clock.now())
+        return harness.coordinator.stop(anna.session_id, harness.clock.now())
 
     await until(stopped)
     await going
@@ -427,23 +427,23 @@ async def test_a_stopped_turn_leaves_the_draft_that_was_under_way(house: House) 
     assert (model.says.asked, blocks(await anna.session())[0]) == (["draft"], "10:00 Report")
 
 
-async def test_a_turn_says_that_it_drafts_only_while_somebody_waits_for_it(house: House) -> None:
-    anna = listening(house, ScriptedModel(AFTER_TEN, LATER))
+async def test_a_turn_says_that_it_drafts_only_while_somebody_waits_for_it(harness: Harness) -> None:
+    anna = listening(harness, ScriptedModel(AFTER_TEN, LATER))
     await listed(anna)
     await until_kept(anna)
     told: list[Progress] = []
     for move in (Move.PROCEED, Move.REDO):
         command = StageAction(
-            command_id=move, user_id=anna.user, at=house.clock.now(), session_id=anna.session_id, move=move
+            command_id=move, user_id=anna.user, at=harness.clock.now(), session_id=anna.session_id, move=move
         )
-        await house.coordinator.handle(command, told.append)
+        await harness.coordinator.handle(command, told.append)
     assert [each.doing for each in told] == [Activity.LOOKING, Activity.LOOKING, Activity.DRAFTING]
 
 
-async def test_two_sessions_draft_at_the_same_time(house: House) -> None:
+async def test_two_sessions_draft_at_the_same_time(harness: Harness) -> None:
     model = Thinking(AFTER_TEN, AFTER_TEN)
-    anna = listening(house, model)
-    bert = Person(house, user="U_BERT")
+    anna = listening(harness, model)
+    bert = Person(harness, user="U_BERT")
     await listed(anna)
     await listed(bert)
 

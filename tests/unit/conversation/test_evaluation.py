@@ -14,7 +14,7 @@ import pytest
 from pydantic import BaseModel
 from tests.factories.words import block, course, opening, patch, removed, timed, wants, way
 from tests.fakes.scripted_model import ScriptedModel
-from tests.unit.conversation.person import Person, open_house_at
+from tests.unit.conversation.person import Person, open_harness_at
 
 from fateforger.adapters.recordings import RecordingFiles
 from fateforger.conversation.evaluation import CaseResult, compare_results, evaluate_prompt, summarize
@@ -312,11 +312,11 @@ def test_two_runs_are_compared_over_what_both_were_asked() -> None:
 async def record(folder: Path, *answers: Any, says: str, redaction: Redaction | None = None) -> RecordedTurn:
     """Return the recording of a message in the step of the frame."""
     kept = RecordingSink(RecordingFiles(folder / "turns"), redaction or Redaction())
-    house = await open_house_at(folder, model=ScriptedModel(*answers), kept=kept)
-    anna = Person(house)
+    harness = await open_harness_at(folder, model=ScriptedModel(*answers), kept=kept)
+    anna = Person(harness)
     await anna.to_frame()
     await anna.says(says)
-    await house.close()
+    await harness.close()
     turns = [RecordedTurn.model_validate_json(path.read_text()) for path in (folder / "turns").iterdir()]
     return next(turn for turn in turns if any(run.exchanges for run in turn.runs))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests.factories.constraints import record_of
-from tests.unit.conversation.person import House, Person, meeting
+from tests.unit.conversation.person import Harness, Person, meeting
 
 from fateforger.memory.record import ConstraintRecord
 from fateforger.planning.plan import resolve
@@ -75,7 +75,7 @@ async def drafted(anna: Person) -> list[str]:
 async def told(anna: Person, name: str, **fields: Any) -> None:
     record = ConstraintRecord.model_validate(record_of(None, name=name, description=name, **fields))
     envelope = {"command_id": f"told {name}", "user_id": anna.user, "session_id": anna.session_id}
-    await anna.send(RememberConstraint(**envelope, at=anna.house.clock.now(), record=record))
+    await anna.send(RememberConstraint(**envelope, at=anna.harness.clock.now(), record=record))
 
 
 def offers(anna: Person) -> list[str]:
@@ -177,10 +177,10 @@ async def defer(anna: Person) -> None:
     ],
 )
 async def test_what_does_not_fit_has_a_way_out_for_each_button(
-    anna: Person, house: House, label: str, mail: str | None, said: str
+    anna: Person, harness: Harness, label: str, mail: str | None, said: str
 ) -> None:
     """Each button makes a new draft and names the result; all that is left has its place."""
-    meeting(house, "Workshop", "13:30", "17:00")
+    meeting(harness, "Workshop", "13:30", "17:00")
     await anna.to_tasks()
     await anna.fill("rule_new", words="Nothing before ten", kind="avoid_window", times="0-10", necessity="must")
     values: dict[str, Any] = {
@@ -208,10 +208,10 @@ async def test_what_does_not_fit_has_a_way_out_for_each_button(
     assert (session.planning.unplaced, offers(anna)) == ((), [])
 
 
-async def test_what_a_should_pushes_out_can_have_the_day_without_it(anna: Person, house: House) -> None:
+async def test_what_a_should_pushes_out_can_have_the_day_without_it(anna: Person, harness: Harness) -> None:
     """S254"""
-    meeting(house, "Workshop", "10:00", "12:30")
-    meeting(house, "Review", "13:30", "17:00")
+    meeting(harness, "Workshop", "10:00", "12:30")
+    meeting(harness, "Review", "13:30", "17:00")
     await anna.to_tasks()
     await anna.fill("rule_new", words="Nothing after five", kind="avoid_window", times="17-24", necessity="should")
     await anna.fill("tasks", title_1="Report", minutes_1=50, kind_1="deep", title_2="Slides", minutes_2=60)
@@ -222,9 +222,9 @@ async def test_what_a_should_pushes_out_can_have_the_day_without_it(anna: Person
     assert offers(anna) == []
 
 
-async def test_a_choice_says_whose_place_it_takes(anna: Person, house: House) -> None:
+async def test_a_choice_says_whose_place_it_takes(anna: Person, harness: Harness) -> None:
     """S254: Without the rule there is time for the report, and none is left for the e-mail."""
-    meeting(house, "Workshop", "09:00", "16:00")
+    meeting(harness, "Workshop", "09:00", "16:00")
     await anna.to_tasks()
     await told(anna, "No deep work late", necessity="must", rule_kind="avoid_window", applies_event_types=["DW"],
                windows=[{"kind": "avoid", "start": "15:00", "end": "20:00"}])  # fmt: skip
@@ -247,10 +247,10 @@ async def test_a_day_that_is_full_names_five_with_buttons_and_the_rest_without(a
     assert anna.words.count("Did not fit") == 1
 
 
-async def test_a_task_can_be_done_in_pieces_or_wait_for_another_day(anna: Person, house: House) -> None:
+async def test_a_task_can_be_done_in_pieces_or_wait_for_another_day(anna: Person, harness: Harness) -> None:
     """Shallow work is not split unless the person says so; a task that waits is kept, and off this day."""
-    meeting(house, "Workshop", "10:00", "12:30")
-    meeting(house, "Review", "14:15", "17:00")
+    meeting(harness, "Workshop", "10:00", "12:30")
+    meeting(harness, "Review", "14:15", "17:00")
     await anna.to_tasks()
     await anna.fill("tasks", title_1="Mail", minutes_1=90, kind_1="shallow")
     assert offers(anna)[:4] == ["Another day", "Drop it", "Make it 1 h", "In pieces"]
@@ -267,10 +267,10 @@ async def test_a_task_can_be_done_in_pieces_or_wait_for_another_day(anna: Person
     assert "“Mail” waits for another day; I'll offer it again when you plan one." in anna.words
 
 
-async def test_a_task_that_has_room_by_now_is_offered_its_place(anna: Person, house: House) -> None:
+async def test_a_task_that_has_room_by_now_is_offered_its_place(anna: Person, harness: Harness) -> None:
     """S448: the reason of the first draft is gone once another block has left the plan."""
-    meeting(house, "Workshop", "09:00", "12:00")
-    meeting(house, "Review", "15:30", "18:00")
+    meeting(harness, "Workshop", "09:00", "12:00")
+    meeting(harness, "Review", "15:30", "18:00")
     await anna.to_tasks()
     values: dict[str, Any] = {"title_1": "Talk", "title_2": "Gym", "kind_1": "shallow", "kind_2": "habit"}
     await anna.fill("tasks", one_thing="1", minutes_1=100, minutes_2=110, **values)

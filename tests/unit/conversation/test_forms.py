@@ -68,7 +68,7 @@ async def test_more_rows(anna: Person) -> None:
     await anna.to_tasks()
 
     async def rows(size: int) -> tuple[int, str | None]:
-        form = await anna.door.open_form(
+        form = await anna.coordinator.open_form(
             FormRequest(form="tasks", session_id=anna.session_id, user_id=anna.user, size=size)
         )
         return sum(f.name.startswith("title_") for f in form.fields if f.kind == "text"), form.more
@@ -119,7 +119,7 @@ async def test_lists_become_rows_with_what_was_typed(anna: Person) -> None:
     await anna.to_tasks()
     typed = {"deep": "Report 2h\nTalk at 10:30\nBook\nThesis", "other": "Mails, 20 min"}
     request = FormRequest(form="tasks", session_id=anna.session_id, user_id=anna.user, size=1, chosen=typed)
-    shown = {field.name: field.value for field in (await anna.door.open_form(request)).inputs}
+    shown = {field.name: field.value for field in (await anna.coordinator.open_form(request)).inputs}
     assert (shown["title_1"], shown["minutes_1"], shown["kind_1"]) == ("Report", 120, "deep")
     assert (shown["title_5"], shown["minutes_5"], shown["kind_5"]) == ("Mails", 20, "shallow")
     assert "title_6" not in shown
@@ -137,7 +137,7 @@ async def test_more_tasks_than_rows_stay_a_list(anna: Person) -> None:
         "other": "\n".join(f"Errand {number}, 5 min" for number in range(1, 60)),
     }
     request = FormRequest(form="tasks", session_id=anna.session_id, user_id=anna.user, size=1, chosen=typed)
-    form = await anna.door.open_form(request)
+    form = await anna.coordinator.open_form(request)
     assert {field.name: field.value for field in form.inputs if field.name in typed} == typed
     assert form.more is None
     assert await anna.fill("tasks", **typed, proceed=False) is None
@@ -445,7 +445,9 @@ async def test_a_frame_without_ends(anna: Person) -> None:
 
 async def test_a_new_block_starts_where_there_is_room(anna: Person) -> None:
     await anna.to_refine("Report", "Mail")
-    form = await anna.door.open_form(FormRequest(form="add_block", session_id=anna.session_id, user_id=anna.user))
+    form = await anna.coordinator.open_form(
+        FormRequest(form="add_block", session_id=anna.session_id, user_id=anna.user)
+    )
     assert [f.value for f in form.fields if f.kind == "time"] == [time(11, 20)]  # ten minutes after the mail
     session = await anna.session()
     longest = max(minutes for minutes in range(5, 600, 5) if find_first_free(session, minutes))
@@ -488,7 +490,7 @@ async def test_a_form_about_something_that_is_gone(anna: Person) -> None:
         form="tasks", session_id="s-unknown", user_id=anna.user, command_id="c", at=MORNING, values={}
     )
     with pytest.raises(UserError) as lost:
-        await anna.door.read_form(submission)
+        await anna.coordinator.read_form(submission)
     assert lost.value.message == "I can't find that plan any more. Start a new one with /timebox."
 
 
@@ -496,7 +498,7 @@ async def test_an_edit_asks_only_for_what_differs(anna: Person) -> None:
     """A form that was opened before the block moved does not move it back."""
     await anna.to_refine("Report")
     target = anna.menu("Report").target
-    shown = await anna.door.open_form(
+    shown = await anna.coordinator.open_form(
         FormRequest(form="edit_block", session_id=anna.session_id, user_id=anna.user, target=target)
     )
     values: dict[str, Any] = {f.name: f.value for f in shown.inputs}
@@ -510,7 +512,7 @@ async def test_an_edit_asks_only_for_what_differs(anna: Person) -> None:
         values=values | {"title": "Annual report"},
     )
     await anna.choose("Report", "15 min later")
-    command = await anna.door.read_form(submission)
+    command = await anna.coordinator.read_form(submission)
     assert command.model_dump(include={"title", "notes", "start", "minutes"}) == {
         "title": "Annual report",
         "notes": None,

@@ -135,7 +135,7 @@ def test_what_travels_in_the_graph_is_not_in_its_logs() -> None:
 
 
 def test_autogen_is_imported_with_the_first_turn() -> None:
-    """A door of the command line starts without it."""
+    """A command starts without it."""
     code = (
         "import sys, fateforger.conversation, fateforger.ui\n"
         "sys.exit(any(name.startswith('autogen') for name in sys.modules))"

@@ -10,7 +10,7 @@ import pytest
 from tests.factories.words import Answer, frame, inputs_of, new, opening, wants
 from tests.fakes.openai_server import KEY, MODEL, Says, model_server
 from tests.fakes.scripted_model import Line, ScriptedModel
-from tests.unit.conversation.person import AMSTERDAM, ANNA, CHANNEL, House, Person, open_house_at
+from tests.unit.conversation.person import AMSTERDAM, ANNA, CHANNEL, Harness, Person, open_harness_at
 
 from fateforger.adapters.model.client import open_model
 from fateforger.adapters.model.endpoint import Endpoint
@@ -30,9 +30,9 @@ def _reads(prompt: Prompt) -> Line:
 
 
 @pytest.fixture
-async def house(tmp_path: Path) -> AsyncIterator[House]:
+async def harness(tmp_path: Path) -> AsyncIterator[Harness]:
     LINES.clear()
-    opened = await open_house_at(tmp_path, model=ScriptedModel(by=_reads))
+    opened = await open_harness_at(tmp_path, model=ScriptedModel(by=_reads))
     with speak("en"):
         yield opened
     await opened.close()
@@ -45,13 +45,13 @@ async def says(person: Person, *answers: Answer) -> None:
         await person.says("…")
 
 
-async def opens(house: House, text: str, **said: Any) -> Person:
+async def opens(harness: Harness, text: str, **said: Any) -> Person:
     LINES.append(opening(**said))
-    given = {"command_id": "m1", "user_id": ANNA, "at": house.clock.now(), "channel": CHANNEL, "tz": AMSTERDAM}
+    given = {"command_id": "m1", "user_id": ANNA, "at": harness.clock.now(), "channel": CHANNEL, "tz": AMSTERDAM}
     command = Opening.model_validate({**given, "thread_ts": "1.0", "text": text})
     with speak("en"):
-        assert await house.coordinator.on_opening(command) is True
-    anna = Person(house)
+        assert await harness.coordinator.on_opening(command) is True
+    anna = Person(harness)
     await anna.read()
     return anna
 
@@ -60,19 +60,19 @@ def headline(card: Card) -> str:
     return card.text.splitlines()[0]
 
 
-async def test_a_first_message_is_answered_in_its_language(house: House) -> None:
+async def test_a_first_message_is_answered_in_its_language(harness: Harness) -> None:
     tasks = inputs_of(add=[new("Rapport", 90)])
-    anna = await opens(house, "plan morgen, rapport van 90 minuten", date="2026-03-03", inputs=tasks, language="nl")
+    anna = await opens(harness, "plan morgen, rapport van 90 minuten", date="2026-03-03", inputs=tasks, language="nl")
     assert headline(anna.card) == "Wat wil je op dinsdag 3 maart gedaan krijgen?"
     with speak("en"):
         await anna.click("back")
     assert headline(anna.card) == "Dinsdag 3 maart: wanneer begint je dag, en wanneer eindigt hij?"
-    assert await house.store.languages.of(ANNA) == PersonLanguage("nl")
+    assert await harness.store.languages.of(ANNA) == PersonLanguage("nl")
 
 
-async def test_a_thread_follows_the_language_that_its_person_writes(house: House) -> None:
+async def test_a_thread_follows_the_language_that_its_person_writes(harness: Harness) -> None:
     """K17, S261"""
-    anna = await opens(house, "plan tomorrow", date="2026-03-03", language="en")
+    anna = await opens(harness, "plan tomorrow", date="2026-03-03", language="en")
     await says(anna, wants("answer") | {"language": "de"}, frame(day_start="08:00"))
     assert headline(anna.card) == "Dienstag, 3. März: Wann beginnt dein Tag, und wann endet er?"
     await says(anna, wants("answer") | {"language": None}, frame(day_start="08:30"))
@@ -81,18 +81,18 @@ async def test_a_thread_follows_the_language_that_its_person_writes(house: House
     assert headline(anna.card).startswith("Dienstag"), "there are no texts in that language"
 
 
-async def test_what_a_person_chose_stays_whatever_they_write(house: House) -> None:
-    await house.languages.choose(ANNA, "fr")
-    anna = await opens(house, "plan tomorrow", date="2026-03-03", language="en")
+async def test_what_a_person_chose_stays_whatever_they_write(harness: Harness) -> None:
+    await harness.languages.choose(ANNA, "fr")
+    anna = await opens(harness, "plan tomorrow", date="2026-03-03", language="en")
     assert headline(anna.card).startswith("Mardi 3 mars")
     await says(anna, wants("proceed") | {"language": "en"})
     assert "mardi 3 mars" in headline(anna.card)
 
 
-async def test_the_language_is_chosen_on_app_home(house: House) -> None:
-    anna = Person(house)
+async def test_the_language_is_chosen_on_app_home(harness: Harness) -> None:
+    anna = Person(harness)
     await anna.click("language.choose", value="es")
-    home = await house.coordinator.home(ANNA)
+    home = await harness.coordinator.home(ANNA)
     assert home.text == "Planifica un día."
     (select,) = [part.control for part in home.parts if isinstance(part, Prose) and isinstance(part.control, Select)]
     assert (select.selected, [choice.label for choice in select.choices][1:]) == (
@@ -100,20 +100,20 @@ async def test_the_language_is_chosen_on_app_home(house: House) -> None:
         ["English", "Deutsch", "Español", "Français", "Nederlands"],
     )
     await anna.click("language.choose", value="written")
-    assert await house.store.languages.of(ANNA) == PersonLanguage("es")
+    assert await harness.store.languages.of(ANNA) == PersonLanguage("es")
 
 
-async def test_the_language_of_a_profile_counts_until_more_is_known(house: House) -> None:
-    await house.languages.note_profile(ANNA, "nl-BE")
-    assert await house.languages.of(ANNA) == PersonLanguage("nl")
-    await house.languages.note_written(ANNA, "de")
-    await house.languages.note_profile(ANNA, "nl-BE")
-    assert await house.languages.of(ANNA) == PersonLanguage("de")
+async def test_the_language_of_a_profile_counts_until_more_is_known(harness: Harness) -> None:
+    await harness.languages.note_profile(ANNA, "nl-BE")
+    assert await harness.languages.of(ANNA) == PersonLanguage("nl")
+    await harness.languages.note_written(ANNA, "de")
+    await harness.languages.note_profile(ANNA, "nl-BE")
+    assert await harness.languages.of(ANNA) == PersonLanguage("de")
 
 
-async def test_a_day_begun_by_a_button_is_in_the_language_of_its_person(house: House) -> None:
-    await house.languages.choose(ANNA, "nl")
-    anna = Person(house)
+async def test_a_day_begun_by_a_button_is_in_the_language_of_its_person(harness: Harness) -> None:
+    await harness.languages.choose(ANNA, "nl")
+    anna = Person(harness)
     with speak("en"):
         await anna.start()
     assert headline(anna.card) == "Zullen we maandag 2 maart plannen?"
@@ -151,18 +151,18 @@ async def test_a_refused_key_is_said_in_the_language_of_the_person_and_once(tmp_
     """S124: the card that follows in the background, because nothing was read for rules either, does not repeat it."""
     async with model_server(lambda _: Says(status=401)) as server:
         model = open_model(Endpoint(url=server.url, model=MODEL, key=KEY))
-        house = await open_house_at(tmp_path, model=model)
-        house.extractor = model
-        house.restart()
-        await house.languages.choose(ANNA, language)
-        anna = Person(house)
+        harness = await open_harness_at(tmp_path, model=model)
+        harness.extractor = model
+        harness.restart()
+        await harness.languages.choose(ANNA, language)
+        anna = Person(harness)
         await anna.to_frame()
         before = len(anna.arrived)
         await anna.says("…")
-        await house.work()
+        await harness.work()
         await anna.read()
         texts = shown(anna.arrived[before:])
         assert [REFUSED_KEY[language] in text for text in texts].count(True) == 1
         assert [UNREAD[language] in text for text in texts].count(True) == 1
-        await house.close()
+        await harness.close()
         await model.aclose()

@@ -11,7 +11,7 @@ from tests.factories.constraints import version_of
 from tests.factories.wishes import rule, wish
 from tests.factories.words import wants
 from tests.fakes.scripted_model import ScriptedModel
-from tests.unit.conversation.person import ANNA, House, Person, meeting, open_house_at
+from tests.unit.conversation.person import ANNA, Harness, Person, meeting, open_harness_at
 from tests.unit.conversation.rules import CALLS, avoiding, knowing
 from tests.unit.conversation.sessions import MONDAY, at, event, session
 
@@ -33,14 +33,14 @@ ASKED = "You have “Standup” at 09:30–09:45, and you said: “no meetings b
 ONCE, CHANGE = "Just this once is fine", "Change the rule"
 
 
-async def told(house: House, *versions: Version) -> None:
+async def told(harness: Harness, *versions: Version) -> None:
     """Put rules into the store."""
-    await house.store.constraints.write(versions or (EARLY,), cause="told")
+    await harness.store.constraints.write(versions or (EARLY,), cause="told")
 
 
 async def look(anna: Person) -> None:
     """Read the calendar again in the background, as the watcher does."""
-    await anna.door.handle(RefreshCalendar(command_id=anna._id(), session_id=anna.session_id))
+    await anna.coordinator.handle(RefreshCalendar(command_id=anna._id(), session_id=anna.session_id))
     await anna.read()
 
 
@@ -48,11 +48,11 @@ def offered(now: Session) -> list[str]:
     return [each.sentence for each in pending_questions(now) if each.kind is PendingKind.MEETING]
 
 
-async def test_a_meeting_against_a_rule_is_named_and_allowed_once(anna: Person, house: House) -> None:
+async def test_a_meeting_against_a_rule_is_named_and_allowed_once(anna: Person, harness: Harness) -> None:
     """Undo takes it back, and no event is touched."""
-    await told(house)
-    meeting(house, "Standup", "09:30", "09:45")
-    before = house.calendar.store.shown()
+    await told(harness)
+    meeting(harness, "Standup", "09:30", "09:45")
+    before = harness.calendar.store.shown()
     await anna.to_frame()
     assert anna.words.count(ASKED) == 1
     await anna.press(ONCE)
@@ -61,49 +61,49 @@ async def test_a_meeting_against_a_rule_is_named_and_allowed_once(anna: Person, 
     await anna.press("Undo")
     assert ASKED in anna.words
     assert "“No meetings before 10” counts for “Standup” again." in anna.words
-    assert house.calendar.store.shown() == before
+    assert harness.calendar.store.shown() == before
 
 
-async def test_it_is_asked_once_for_a_rule_a_meeting_and_a_day(anna: Person, house: House) -> None:
+async def test_it_is_asked_once_for_a_rule_a_meeting_and_a_day(anna: Person, harness: Harness) -> None:
     """Not at another step, after a restart, or in another thread; a further meeting is another question."""
-    await told(house)
-    meeting(house, "Standup", "09:30", "09:45")
+    await told(harness)
+    meeting(harness, "Standup", "09:30", "09:45")
     await anna.to_frame()
     await anna.press(ONCE)
     await anna.press("Continue")
     assert ONCE not in anna.labels()
-    house.restart()
+    harness.restart()
     await anna.press("Back")
     assert ONCE not in anna.labels()
-    meeting(house, "Call", "08:30", "09:00")
+    meeting(harness, "Call", "08:30", "09:00")
     await look(anna)
     assert "You have “Call” at 08:30–09:00, and you said: “no meetings before 10”." in anna.words
-    again = Person(house)
+    again = Person(harness)
     await again.to_frame()
     assert "“Call”" in again.words
     assert "“Standup” at" not in again.words
 
 
-async def test_it_stays_on_its_card_and_is_not_on_the_next_one(anna: Person, house: House) -> None:
+async def test_it_stays_on_its_card_and_is_not_on_the_next_one(anna: Person, harness: Harness) -> None:
     """It holds up nothing: who goes on has seen it."""
-    await told(house)
-    meeting(house, "Standup", "09:30", "09:45")
+    await told(harness)
+    meeting(harness, "Standup", "09:30", "09:45")
     await anna.to_frame()
     await anna.pick("set_day_end", time(19))
     assert anna.words.count(ASKED) == 1
     for step in ("Continue", "Back"):
         await anna.press(step)
         assert ASKED not in anna.words
-    again = Person(house)
+    again = Person(harness)
     await again.to_frame()
     assert ASKED not in again.words
-    assert house.on_calendar() == {"Standup": "09:30-09:45"}
+    assert harness.on_calendar() == {"Standup": "09:30-09:45"}
 
 
-async def test_the_rule_is_changed_instead(anna: Person, house: House) -> None:
+async def test_the_rule_is_changed_instead(anna: Person, harness: Harness) -> None:
     """By the form of the rule; its Undo brings the question back."""
-    await told(house)
-    meeting(house, "Standup", "09:30", "09:45")
+    await told(harness)
+    meeting(harness, "Standup", "09:30", "09:45")
     await anna.to_frame()
     (change,) = [each for each in anna.controls() if isinstance(each, Button) and each.label == CHANGE]
     assert await anna.fill("rule", target=change.target, times="0-9") is None
@@ -112,10 +112,10 @@ async def test_the_rule_is_changed_instead(anna: Person, house: House) -> None:
     assert ASKED in anna.words
 
 
-async def test_what_is_allowed_frees_no_time_for_the_plan(anna: Person, house: House) -> None:
+async def test_what_is_allowed_frees_no_time_for_the_plan(anna: Person, harness: Harness) -> None:
     """The rule still counts for the person's own blocks."""
-    await told(house, avoiding("quiet", "00:00", "11:00", user=ANNA, name="Quiet", description="nothing before 11"))
-    meeting(house, "Standup", "09:30", "09:45")
+    await told(harness, avoiding("quiet", "00:00", "11:00", user=ANNA, name="Quiet", description="nothing before 11"))
+    meeting(harness, "Standup", "09:30", "09:45")
     await anna.to_frame()
     await anna.press(ONCE)
     await anna.press("Continue")
@@ -123,12 +123,12 @@ async def test_what_is_allowed_frees_no_time_for_the_plan(anna: Person, house: H
     assert "11:00–12:00" in anna.words
 
 
-async def test_meetings_that_changed_meanwhile_are_not_allowed(anna: Person, house: House) -> None:
-    await told(house)
-    meeting(house, "Standup", "09:30", "09:45")
+async def test_meetings_that_changed_meanwhile_are_not_allowed(anna: Person, harness: Harness) -> None:
+    await told(harness)
+    meeting(harness, "Standup", "09:30", "09:45")
     await anna.to_frame()
     (once,) = [each for each in anna.controls() if isinstance(each, Button) and each.label == ONCE]
-    meeting(house, "Call", "08:30", "09:00")
+    meeting(harness, "Call", "08:30", "09:00")
     await look(anna)
     await anna.click(once.action, once.target)
     assert NOT_THOSE in anna.words
@@ -160,17 +160,17 @@ async def test_meetings_that_changed_meanwhile_are_not_allowed(anna: Person, hou
 )
 async def test_it_is_answered_in_words(tmp_path: Path, answers: tuple[Any, ...], line: str) -> None:
     model = ScriptedModel(*answers)
-    house = await open_house_at(tmp_path, model=model)
+    harness = await open_harness_at(tmp_path, model=model)
     try:
-        anna = Person(house)
-        await told(house)
-        meeting(house, "Standup", "09:30", "09:45")
+        anna = Person(harness)
+        await told(harness)
+        meeting(harness, "Standup", "09:30", "09:45")
         await anna.to_frame()
         await anna.says("…")
         assert line in anna.words
         assert ONCE not in anna.labels()
     finally:
-        await house.close()
+        await harness.close()
     for prompt in model.prompts:
         assert "You have “Standup” at 09:30–09:45, and you said: “no meetings before 10”." in prompt.user
 

@@ -15,7 +15,7 @@ from tests.factories.told_rules import NOTHING, found, rule
 from tests.factories.words import frame, wants
 from tests.fakes.memory_constraints import MemoryConstraints
 from tests.fakes.scripted_model import Line, ScriptedModel
-from tests.unit.conversation.person import AMSTERDAM, House, Person, open_house_at
+from tests.unit.conversation.person import AMSTERDAM, Harness, Person, open_harness_at
 
 from fateforger.conversation.language.message_reader import NOTHING as NOTHING_FOR_THE_PLAN
 from fateforger.conversation.memory_service import MOST_WAITING, WRITTEN_LATER, WRITTEN_WITH_EARLIER
@@ -66,13 +66,13 @@ class Troubled(MemoryConstraints):
 
 
 @pytest.fixture
-async def troubled(tmp_path: Path) -> AsyncIterator[tuple[House, Person, Troubled]]:
+async def troubled(tmp_path: Path) -> AsyncIterator[tuple[Harness, Person, Troubled]]:
     store = Troubled()
-    house = await open_house_at(tmp_path)
-    house.constraints, house.patience = store, 1.0
-    house.restart()
-    yield house, Person(house), store
-    await house.close()
+    harness = await open_harness_at(tmp_path)
+    harness.constraints, harness.patience = store, 1.0
+    harness.restart()
+    yield harness, Person(harness), store
+    await harness.close()
 
 
 def talking(*rules: Line) -> ScriptedModel:
@@ -91,14 +91,14 @@ def extracting(**by_text: Line) -> ScriptedModel:
 
 async def spoken(
     path: Path, extractor: ScriptedModel, *, constraints: Troubled | None = None, model: ScriptedModel | None = None
-) -> tuple[House, Person]:
+) -> tuple[Harness, Person]:
     """Open a program that reads words, with a person in a running session."""
-    house = await open_house_at(path, model=model or talking())
-    house.extractor, house.constraints = extractor, constraints
-    house.restart()
-    person = Person(house)
+    harness = await open_harness_at(path, model=model or talking())
+    harness.extractor, harness.constraints = extractor, constraints
+    harness.restart()
+    person = Person(harness)
     await person.to_tasks()
-    return house, person
+    return harness, person
 
 
 def bed(clock: str, **more: Any) -> dict[str, Any]:
@@ -131,7 +131,7 @@ def envelope(person: Person) -> dict[str, Any]:
     return {
         "command_id": person._id(),
         "user_id": person.user,
-        "at": person.house.clock.now(),
+        "at": person.harness.clock.now(),
         "session_id": person.session_id,
     }
 
@@ -140,25 +140,25 @@ def counting(session: Session) -> list[str]:
     return [item.record.name for item in rules_in_force(session).applicable]
 
 
-async def stored(house: House, person: Person) -> list[str]:
+async def stored(harness: Harness, person: Person) -> list[str]:
     """Return the names of the active rules in the store."""
-    mine = select_newest(await house.remembered.of(person.user), person.user)
+    mine = select_newest(await harness.remembered.of(person.user), person.user)
     return sorted(version.record.name for version in mine.values() if not version.retired)
 
 
 # --- by form ---
 
 
-async def test_a_rule_is_written_and_counts_in_the_next_session_too(anna: Person, house: House) -> None:
+async def test_a_rule_is_written_and_counts_in_the_next_session_too(anna: Person, harness: Harness) -> None:
     await anna.to_tasks()
     await remember(anna, "Bed at ten", "22:00")
-    assert counting(await anna.session()) == await stored(house, anna) == ["Bed at ten"]
-    later = Person(house)
+    assert counting(await anna.session()) == await stored(harness, anna) == ["Bed at ten"]
+    later = Person(harness)
     await later.to_tasks()
     assert counting(await later.session()) == ["Bed at ten"]
 
 
-async def test_a_contradiction_is_settled_and_taken_back(anna: Person, house: House) -> None:
+async def test_a_contradiction_is_settled_and_taken_back(anna: Person, harness: Harness) -> None:
     """S179"""
     await anna.to_tasks()
     await remember(anna, "Bed at ten", "22:00")
@@ -166,13 +166,13 @@ async def test_a_contradiction_is_settled_and_taken_back(anna: Person, house: Ho
     assert counting(await anna.session()) == ["Bed at eleven"]
     await anna.send(UndoMemory(**envelope(anna), write=cause))
     assert counting(await anna.session()) == ["Bed at ten"]
-    versions = await house.remembered.of(anna.user)
+    versions = await harness.remembered.of(anna.user)
     assert [version.event.action.value for version in versions] == [
         "upsert", "upsert", "update", "supersede", "archive", "update",
     ]  # fmt: skip
 
 
-async def test_a_command_that_is_repeated_writes_once(troubled: tuple[House, Person, Troubled]) -> None:
+async def test_a_command_that_is_repeated_writes_once(troubled: tuple[Harness, Person, Troubled]) -> None:
     """This also holds when the program died between writing and saving: the result is the same, with its Undo."""
     _, anna, store = troubled
     await anna.to_tasks()
@@ -192,21 +192,21 @@ async def test_a_command_that_is_repeated_writes_once(troubled: tuple[House, Per
     assert await anna.session() == session
 
 
-async def test_a_secret_is_refused(anna: Person, house: House) -> None:
+async def test_a_secret_is_refused(anna: Person, harness: Harness) -> None:
     await anna.to_tasks()
     await remember(anna, "Use ghp_16C7e42F292c6912E7710c838347Ae178B4a", "22:00")
     session = await anna.session()
     assert session.thread.notice is not None
     assert session.thread.notice.lines == (REFUSED,)
-    assert (session.rules.said, await house.remembered.of(anna.user)) == ((), ())
+    assert (session.rules.said, await harness.remembered.of(anna.user)) == ((), ())
 
 
 # --- the store in trouble ---
 
 
-async def test_what_cannot_be_written_now_is_written_later(troubled: tuple[House, Person, Troubled]) -> None:
+async def test_what_cannot_be_written_now_is_written_later(troubled: tuple[Harness, Person, Troubled]) -> None:
     """S2, S117: it counts at once, the thread says so, and it lands once the store is back."""
-    house, anna, store = troubled
+    harness, anna, store = troubled
     await anna.to_tasks()
     store.down = True
     await remember(anna, "Bed at ten", "22:00")
@@ -214,49 +214,49 @@ async def test_what_cannot_be_written_now_is_written_later(troubled: tuple[House
     assert counting(session) == ["Bed at ten"]
     assert session.thread.notice is not None
     assert session.thread.notice.lines == (WRITTEN_LATER,)
-    assert len(unsaved_versions(session)) == await house.waiting() == 1
+    assert len(unsaved_versions(session)) == await harness.waiting() == 1
     store.down = False
-    await house.work()
-    assert await stored(house, anna) == ["Bed at ten"]
+    await harness.work()
+    assert await stored(harness, anna) == ["Bed at ten"]
     session = await anna.session()
     assert (unsaved_versions(session), counting(session)) == ((), ["Bed at ten"])
 
 
-async def test_what_waits_is_limited_and_nothing_is_lost(troubled: tuple[House, Person, Troubled]) -> None:
+async def test_what_waits_is_limited_and_nothing_is_lost(troubled: tuple[Harness, Person, Troubled]) -> None:
     """S117: beyond ten writes only the session holds the rule; one of the ten writes it along with its own."""
-    house, anna, store = troubled
+    harness, anna, store = troubled
     await anna.to_tasks()
     store.down = True
     names = [f"Rule {number}" for number in range(MOST_WAITING + 2)]
     for name in names:
         await remember(anna, name, "", payload={})
     session = await anna.session()
-    assert await house.waiting() == MOST_WAITING
+    assert await harness.waiting() == MOST_WAITING
     assert _(WRITTEN_WITH_EARLIER) in anna.words
     assert sorted(counting(session)) == sorted(names)
     store.down = False
-    await house.work()
-    assert await stored(house, anna) == sorted(names)
+    await harness.work()
+    assert await stored(harness, anna) == sorted(names)
     assert unsaved_versions(await anna.session()) == ()
-    assert len(await house.remembered.of(anna.user)) == len(names), "each was written once"
+    assert len(await harness.remembered.of(anna.user)) == len(names), "each was written once"
 
 
-async def test_a_newer_word_stays_newer_than_what_lands_late(troubled: tuple[House, Person, Troubled]) -> None:
-    house, anna, store = troubled
+async def test_a_newer_word_stays_newer_than_what_lands_late(troubled: tuple[Harness, Person, Troubled]) -> None:
+    harness, anna, store = troubled
     await anna.to_tasks()
     store.down = True
     await remember(anna, "Bed at ten", "22:00")
     store.down = False
     (version,) = unsaved_versions(await anna.session())
     await anna.send(JudgeConstraint(**envelope(anna), uid=version.uid, verdict="archive"))
-    await house.work()
-    assert await stored(house, anna) == []
+    await harness.work()
+    assert await stored(harness, anna) == []
     assert counting(await anna.session()) == []
 
 
-async def test_no_reply_waits_for_a_hung_store(troubled: tuple[House, Person, Troubled]) -> None:
+async def test_no_reply_waits_for_a_hung_store(troubled: tuple[Harness, Person, Troubled]) -> None:
     """S4: planning goes on with what is known, and says why."""
-    house, anna, store = troubled
+    harness, anna, store = troubled
     await anna.to_tasks()
     await remember(anna, "Bed at ten", "22:00")
     store.hung = True
@@ -267,8 +267,8 @@ async def test_no_reply_waits_for_a_hung_store(troubled: tuple[House, Person, Tr
     assert session.rules.recalled is not None
     assert session.rules.recalled.trouble is not None
     store.hung = False
-    await house.work()
-    assert await stored(house, anna) == ["Bed at eleven"]
+    await harness.work()
+    assert await stored(harness, anna) == ["Bed at eleven"]
     assert counting(await anna.session()) == ["Bed at eleven"]
 
 
@@ -278,35 +278,35 @@ async def test_no_reply_waits_for_a_hung_store(troubled: tuple[House, Person, Tr
 async def test_rules_said_in_words_count_for_good(tmp_path: Path) -> None:
     """S1, S2: each reply is read once, in the background; its rules are noted and written."""
     extractor = extracting(elf=found(bed("23:00")))
-    house, anna = await spoken(tmp_path, extractor)
+    harness, anna = await spoken(tmp_path, extractor)
     await anna.says("um elf ins Bett")
     assert counting(await anna.session()) == []
-    await house.work()
-    assert counting(await anna.session()) == await stored(house, anna) == ["Bed at 23:00"]
-    await house.work()
+    await harness.work()
+    assert counting(await anna.session()) == await stored(harness, anna) == ["Bed at 23:00"]
+    await harness.work()
     assert extractor.asked == ["rules"]
-    await house.close()
+    await harness.close()
 
 
 async def test_a_reply_that_only_tells_a_rule_was_no_nonsense(tmp_path: Path) -> None:
     """S2: the first reply finds nothing for the plan; once the rule is found, that note is taken back."""
     extractor = extracting(elf=found(bed("23:00")))
-    house, anna = await spoken(
+    harness, anna = await spoken(
         tmp_path,
         extractor,
         model=ScriptedModel(by=lambda p: wants("answer", rules=True) if p.name.startswith("decide") else frame()),
     )
     await anna.says("um elf ins Bett")
     assert NOTHING_FOR_THE_PLAN in anna.words
-    await house.work()
+    await harness.work()
     await anna.read()
     assert (NOTHING_FOR_THE_PLAN in anna.words, "I'll remember “Bed at 23:00”." in anna.words) == (False, True)
-    await house.close()
+    await harness.close()
 
 
 async def test_a_rule_that_is_found_later_is_said_without_the_earlier_reply(tmp_path: Path) -> None:
     """S267: the card moves to the end for it, and leaves out the reply to the message."""
-    house, anna = await spoken(
+    harness, anna = await spoken(
         tmp_path,
         extracting(elf=found(bed("23:00"))),
         model=ScriptedModel(
@@ -317,123 +317,123 @@ async def test_a_rule_that_is_found_later_is_said_without_the_earlier_reply(tmp_
     answered = anna.arrived[-1]
     assert answered.reply is not None
     assert "Noted: your day 08:00–18:00." in answered.reply.text
-    await house.work()
+    await harness.work()
     await anna.read()
     later = anna.arrived[-1]
     assert "I'll remember “Bed at 23:00”." in anna.words
     assert (later.reply, later.stays, later.replied) == (None, False, answered.reply)
-    await house.close()
+    await harness.close()
 
 
 async def test_no_reply_waits_for_a_hung_model(tmp_path: Path) -> None:
     """S4, S100: the failure is noted once in the end, and nothing else is lost."""
-    house, anna = await spoken(tmp_path, ScriptedModel(by=lambda _: None))
-    house.patience = 600.0
-    async with house.working(), asyncio.timeout(60):
+    harness, anna = await spoken(tmp_path, ScriptedModel(by=lambda _: None))
+    harness.patience = 600.0
+    async with harness.working(), asyncio.timeout(60):
         await anna.says("um elf ins Bett")
-    house.patience = 0.01
-    await house.work()
+    harness.patience = 0.01
+    await harness.work()
     session = await anna.session()
     assert session.thread.notice is not None
     assert session.thread.notice.lines.count(UNREAD) == 1
-    await house.close()
+    await harness.close()
 
 
 @pytest.mark.parametrize("trouble", [ModelUnreachable("Down."), ModelAuthFailed("No.")])
 async def test_a_model_that_fails_for_good_is_said(tmp_path: Path, trouble: Exception) -> None:
-    house, anna = await spoken(tmp_path, ScriptedModel(by=lambda _: trouble))
+    harness, anna = await spoken(tmp_path, ScriptedModel(by=lambda _: trouble))
     await anna.says("um elf ins Bett")
-    await house.work()
+    await harness.work()
     assert UNREAD in ((await anna.session()).thread.notice or pytest.fail("nothing said")).lines
     await anna.read()
     (offer,) = (each for each in anna.controls() if isinstance(each, Button) and each.action == "form.rule_said")
     assert (offer.label, offer.target) == ("Keep it as a rule", "um elf ins Bett"), "S171: by form it is kept after all"
-    await house.close()
+    await harness.close()
 
 
 async def test_the_model_that_looks_for_rules_sees_no_private_data(tmp_path: Path) -> None:
     """S322: contact details are taken out before, and of what a model makes up nothing is kept either."""
     answer = found(rule("Call a@b.example", "Call me on +31 6 12345678 before ten"))
-    house, anna = await spoken(tmp_path, extractor := ScriptedModel(by=lambda _: answer))
+    harness, anna = await spoken(tmp_path, extractor := ScriptedModel(by=lambda _: answer))
     await anna.says("Call a@b.example on Mondays, or on 0171 2345678")
-    await house.work()
+    await harness.work()
     (prompt,) = extractor.prompts
     assert "Call [e-mail address] on Mondays, or on [phone number]" in prompt.user
-    (version,) = await house.remembered.of(anna.user)
+    (version,) = await harness.remembered.of(anna.user)
     assert (version.record.name, version.record.words) == (
         "Call [e-mail address]",
         "Call me on [phone number] before ten",
     )
-    await house.close()
+    await harness.close()
 
 
-async def test_without_a_model_nothing_is_queued(anna: Person, house: House) -> None:
+async def test_without_a_model_nothing_is_queued(anna: Person, harness: Harness) -> None:
     await anna.to_tasks()
     await anna.says("in bed by eleven")
-    assert await house.waiting() == 0
+    assert await harness.waiting() == 0
 
 
 async def test_what_says_nothing_changes_nothing(tmp_path: Path) -> None:
     """S1: greetings; not even the session is saved."""
-    house, anna = await spoken(tmp_path, extracting())
+    harness, anna = await spoken(tmp_path, extracting())
     await anna.says("Hi!")
     before = await anna.session()
-    await house.work()
+    await harness.work()
     assert await anna.session() == before
-    await house.close()
+    await harness.close()
 
 
 async def test_a_program_that_dies_while_it_reads_reads_again(tmp_path: Path) -> None:
     """Idempotent per reply: the job is claimed again, what it found is taken in once."""
     extractor = extracting(elf=found(bed("23:00")))
-    house, anna = await spoken(tmp_path, extractor)
+    harness, anna = await spoken(tmp_path, extractor)
     await anna.says("um elf ins Bett")
-    job = await house.store.jobs.claim("extract", "dead", now=house.clock.now(), lease_seconds=60)
+    job = await harness.store.jobs.claim("extract", "dead", now=harness.clock.now(), lease_seconds=60)
     assert job is not None
-    await house.store.take_back("dead")
-    await house.work()
-    assert len(await house.remembered.of(anna.user)) == 1
+    await harness.store.take_back("dead")
+    await harness.work()
+    assert len(await harness.remembered.of(anna.user)) == 1
     assert counting(await anna.session()) == ["Bed at 23:00"]
-    await house.close()
+    await harness.close()
 
 
 async def test_a_secret_in_words_is_kept_nowhere(tmp_path: Path) -> None:
     """The model recognizes this secret; those with a known form were removed earlier."""
     told = found(rule("Wifi", "the password is hunter2")) | {"holds_secret": True, "question": "hunter2?"}
-    house, anna = await spoken(tmp_path, extracting(hunter2=told))
+    harness, anna = await spoken(tmp_path, extracting(hunter2=told))
     await anna.says("the password is hunter2")
-    await house.work()
+    await harness.work()
     session = await anna.session()
     assert session.thread.notice is not None
     assert session.thread.notice.lines[-1] == REFUSED
     assert "hunter2" not in session.model_dump_json()
-    assert await house.remembered.of(anna.user) == ()
-    dump = await house.store.database.read(
+    assert await harness.remembered.of(anna.user) == ()
+    dump = await harness.store.database.read(
         lambda connection: "".join(str(row) for row in connection.exec_driver_sql("SELECT payload FROM job"))
     )
     assert "hunter2" not in dump
-    await house.close()
+    await harness.close()
 
 
 async def test_a_message_with_something_taken_out_is_not_read_for_rules(tmp_path: Path) -> None:
     from fateforger.session.commands.thread import TimeboxingUserReply
 
     extractor = extracting()
-    house, anna = await spoken(tmp_path, extractor)
+    harness, anna = await spoken(tmp_path, extractor)
     await anna.send(TimeboxingUserReply(**envelope(anna), text="use [withheld]", withheld=True))
     assert SECRET_LEFT_OUT in anna.words
-    await house.work()
+    await harness.work()
     assert extractor.prompts == []
-    await house.close()
+    await harness.close()
 
 
 async def test_a_contradiction_said_in_words_is_said_with_its_sentence(tmp_path: Path) -> None:
     """S179, in two languages."""
-    house, anna = await spoken(tmp_path, extracting(zehn=found(bed("22:00")), elf=found(bed("23:00"))))
+    harness, anna = await spoken(tmp_path, extracting(zehn=found(bed("22:00")), elf=found(bed("23:00"))))
     await anna.says("um zehn ins Bett")
-    await house.work()
+    await harness.work()
     await anna.says("doch lieber um elf")
-    await house.work()
+    await harness.work()
     session = await anna.session()
     assert counting(session) == ["Bed at 23:00"]
     write = session.rules.memory_writes[-1]
@@ -441,15 +441,15 @@ async def test_a_contradiction_said_in_words_is_said_with_its_sentence(tmp_path:
     await anna.send(UndoMemory(**envelope(anna), write=write.cause))
     assert counting(await anna.session()) == ["Bed at 22:00"]
     await anna.says("doch lieber um elf")
-    await house.work()
+    await harness.work()
     assert counting(await anna.session()) == ["Bed at 22:00"]
-    await house.close()
+    await harness.close()
 
 
-async def test_a_secret_in_a_form_is_said_beside_its_field(anna: Person, house: House) -> None:
+async def test_a_secret_in_a_form_is_said_beside_its_field(anna: Person, harness: Harness) -> None:
     """It becomes no command, so no queue and no recording ever holds it."""
     await anna.to_frame()
     errors = await anna.fill("rule_new", words="deploy with ghp_16C7e42F292c6912E7710c838347Ae178B4a")
     assert errors is not None
     assert errors.errors == {"words": REFUSED}
-    assert await house.waiting() == 0
+    assert await harness.waiting() == 0

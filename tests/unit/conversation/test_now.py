@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests.fakes.scripted_model import ScriptedModel
-from tests.unit.conversation.person import MONDAY, MORNING, House, Person, local, meeting
+from tests.unit.conversation.person import MONDAY, MORNING, Harness, Person, local, meeting
 from tests.unit.conversation.test_drafts import listed, listening, until_kept
 from tests.unit.conversation.test_replanning import planned
 
@@ -20,23 +20,23 @@ from fateforger.session.stages import TimeboxingStage
 TUESDAY = MONDAY + timedelta(days=1)
 
 
-def at(house: House, clock: str, day: date = MONDAY) -> None:
+def at(harness: Harness, clock: str, day: date = MONDAY) -> None:
     """Set the local time."""
     wanted = time.fromisoformat(clock)
     days = (day - MONDAY).days
-    house.clock.at = MORNING + timedelta(days=days, hours=wanted.hour - 8, minutes=wanted.minute)
+    harness.clock.at = MORNING + timedelta(days=days, hours=wanted.hour - 8, minutes=wanted.minute)
 
 
-def earliest(house: House) -> datetime:
-    starts = [e.start for e in house.calendar.store.shown().values() if isinstance(e.start, datetime)]
+def earliest(harness: Harness) -> datetime:
+    starts = [e.start for e in harness.calendar.store.shown().values() if isinstance(e.start, datetime)]
     return min(start.astimezone(UTC) for start in starts)
 
 
-async def test_at_three_the_frame_is_what_is_left_of_the_day(anna: Person, house: House) -> None:
+async def test_at_three_the_frame_is_what_is_left_of_the_day(anna: Person, harness: Harness) -> None:
     """K11: the frame begins now, rounded up; lunch is over; meetings that are over are shown and take no time."""
-    meeting(house, "Stand-up", "09:30", "10:00")
-    meeting(house, "Call", "16:00", "16:30")
-    at(house, "15:02")
+    meeting(harness, "Stand-up", "09:30", "10:00")
+    meeting(harness, "Call", "16:00", "16:30")
+    at(harness, "15:02")
     await anna.to_frame()
     assert "15:05–18:00 (2 h 55 min)" in anna.words
     assert "lunch around" not in anna.words
@@ -46,11 +46,11 @@ async def test_at_three_the_frame_is_what_is_left_of_the_day(anna: Person, house
     assert "I plan from 15:05 on" in anna.words
 
 
-async def test_at_three_nothing_of_the_plan_is_in_the_past(anna: Person, house: House) -> None:
+async def test_at_three_nothing_of_the_plan_is_in_the_past(anna: Person, harness: Harness) -> None:
     """K11: from the first card to the calendar, without a model."""
-    at(house, "15:02")
+    at(harness, "15:02")
     await anna.to_committed("Write report", "Mail")
-    assert house.on_calendar(whole=True) == {
+    assert harness.on_calendar(whole=True) == {
         "Write report": "15:05-16:05",
         "Mail": "16:15-17:15",
         "Shut down": "17:15-17:45",
@@ -60,25 +60,25 @@ async def test_at_three_nothing_of_the_plan_is_in_the_past(anna: Person, house: 
     assert is_okay(session)
 
 
-async def lies_ahead(anna: Person, house: House) -> bool:
+async def lies_ahead(anna: Person, harness: Harness) -> bool:
     """Check whether no block of the plan begins in the past."""
     plan = (await anna.session()).planning.plan
-    return plan is not None and all(b.start.astimezone(UTC) >= house.clock.now() for b in resolve(plan))
+    return plan is not None and all(b.start.astimezone(UTC) >= harness.clock.now() for b in resolve(plan))
 
 
-async def test_ways_out_lie_ahead(anna: Person, house: House) -> None:
+async def test_ways_out_lie_ahead(anna: Person, harness: Harness) -> None:
     """K11: a longer day is filled from now on."""
-    at(house, "15:02")
+    at(harness, "15:02")
     await anna.to_tasks()
     await anna.fill("tasks", title_1="Write report", minutes_1=90, title_2="Mail", minutes_2=90, kind_2="shallow")
     assert (await anna.session()).planning.unplaced
     await anna.press(next(label for label in anna.labels() if label.startswith("End the day at")))
-    assert await lies_ahead(anna, house)
+    assert await lies_ahead(anna, harness)
 
 
-async def test_fixes_lie_ahead(anna: Person, house: House) -> None:
+async def test_fixes_lie_ahead(anna: Person, harness: Harness) -> None:
     """K11: each change that the card offers at eleven is after eleven."""
-    at(house, "11:02")
+    at(harness, "11:02")
     await anna.to_refine("Write report", "Mail")
     await anna.choose("Lunch", "Remove")
     await anna.choose("Shut down", "Remove")
@@ -87,72 +87,74 @@ async def test_fixes_lie_ahead(anna: Person, house: House) -> None:
     assert fixes
     for fix in fixes:
         await anna.press(fix.label)
-        assert await lies_ahead(anna, house)
+        assert await lies_ahead(anna, harness)
         await anna.press("Undo last update")
 
 
-async def test_minutes_that_pass_make_no_draft_stale(anna: Person, house: House) -> None:
+async def test_minutes_that_pass_make_no_draft_stale(anna: Person, harness: Harness) -> None:
     """S46: reading a card for a while is no change of what the draft was made from."""
-    at(house, "15:02")
+    at(harness, "15:02")
     await anna.to_skeleton("Write report", "Mail")
     before = await anna.session()
-    assert basis_of(before.at_time(house.clock.now() + timedelta(minutes=40))) == before.planning.draft_basis
+    assert basis_of(before.at_time(harness.clock.now() + timedelta(minutes=40))) == before.planning.draft_basis
     assert before.planning.draft_basis is not None
 
 
-async def test_a_draft_that_began_while_it_was_read_is_moved_when_it_is_accepted(anna: Person, house: House) -> None:
+async def test_a_draft_that_began_while_it_was_read_is_moved_when_it_is_accepted(
+    anna: Person, harness: Harness
+) -> None:
     """K11: at Continue, with one sentence."""
-    at(house, "15:02")
+    at(harness, "15:02")
     await anna.to_skeleton("Write report", "Mail")
     assert planned(await anna.session())["Write report"] == "15:05-16:05"
-    at(house, "15:31")
+    at(harness, "15:31")
     await anna.press("Refine")
     assert (
         "“Write report” would have begun before now, so I replanned the rest of your day from 15:35 on." in anna.words
     )
     session = await anna.session()
     assert session.planning.plan is not None
-    assert min(b.start.astimezone(UTC) for b in resolve(session.planning.plan)) >= house.clock.now()
+    assert min(b.start.astimezone(UTC) for b in resolve(session.planning.plan)) >= harness.clock.now()
 
 
-async def test_a_plan_that_began_before_it_was_committed_is_moved_at_commit(anna: Person, house: House) -> None:
+async def test_a_plan_that_began_before_it_was_committed_is_moved_at_commit(anna: Person, harness: Harness) -> None:
     """K11"""
-    at(house, "15:02")
+    at(harness, "15:02")
     await anna.to_refine("Write report", "Mail")
-    at(house, "15:20")
+    at(harness, "15:20")
     await anna.press("Commit to calendar")
-    assert earliest(house) >= house.clock.now()
+    assert earliest(harness) >= harness.clock.now()
     assert "“Write report” would have begun before now" in anna.words
-    assert house.on_calendar(whole=True).keys() == {"Write report", "Mail", "Shut down"}
+    assert harness.on_calendar(whole=True).keys() == {"Write report", "Mail", "Shut down"}
 
 
-async def test_what_is_on_the_calendar_stays_when_its_time_has_come(anna: Person, house: House) -> None:
+async def test_what_is_on_the_calendar_stays_when_its_time_has_come(anna: Person, harness: Harness) -> None:
     """K11: only what is not on the calendar yet is moved."""
-    at(house, "15:02")
+    at(harness, "15:02")
     await anna.to_committed("Write report", "Mail")
-    written = house.on_calendar()
-    at(house, "15:40")
+    written = harness.on_calendar()
+    at(harness, "15:40")
     await anna.press("Back to refine")
     await anna.press("Commit to calendar")
-    assert house.on_calendar() == written
+    assert harness.on_calendar() == written
 
 
-async def test_a_block_that_the_person_puts_into_the_past_stays_there(anna: Person, house: House) -> None:
+async def test_a_block_that_the_person_puts_into_the_past_stays_there(anna: Person, harness: Harness) -> None:
     """K11: nothing is placed in the past unless the person says when it was."""
-    meeting(house, "Call", "15:20", "16:00")
-    at(house, "15:02")
+    meeting(harness, "Call", "15:20", "16:00")
+    at(harness, "15:02")
     await anna.to_refine("Write report")
-    at(house, "15:31")
+    at(harness, "15:31")
     assert await anna.fill("add_block", title="Mails", minutes=15, start=time(15, 5), kind="shallow") is None
     await anna.press("Commit to calendar")
-    shown = house.on_calendar()
+    shown = harness.on_calendar()
     assert (shown["Mails"], shown["Write report"]) == ("15:05-15:20", "16:00-17:00")
     assert "before now" not in anna.words
 
 
-async def test_a_start_before_now_that_the_person_says_is_the_frame(anna: Person, house: House) -> None:
+async def test_a_start_before_now_that_the_person_says_is_the_frame(anna: Person, harness: Harness) -> None:
     """K11: the frame follows the person's words, and nothing new goes before now; tomorrow starts as usual."""
-    at(house, "15:02")
+    at(harness, "15:02")
     await anna.to_frame()
     await anna.pick("set_day_start", time(8))
     assert "08:00–18:00 (10 h)" in anna.words
@@ -160,14 +162,14 @@ async def test_a_start_before_now_that_the_person_says_is_the_frame(anna: Person
     await anna.press("Continue")
     await anna.fill("tasks", size=3, title_1="Write report", minutes_1=60)
     assert planned(await anna.session())["Write report"] == "15:05-16:05"
-    later = Person(house)
+    later = Person(harness)
     await later.start(TUESDAY, thread="9.0")
     assert (await later.session()).day.frame.day_start == time(9)
 
 
-async def test_the_frame_form_shows_now_and_keeps_the_usual_start(anna: Person, house: House) -> None:
+async def test_the_frame_form_shows_now_and_keeps_the_usual_start(anna: Person, harness: Harness) -> None:
     """K11: changing only lunch says nothing about the start."""
-    at(house, "15:02")
+    at(harness, "15:02")
     await anna.to_frame()
     assert await anna.fill("frame", lunch_minutes=0) is None
     frame = (await anna.session()).day.frame
@@ -175,12 +177,12 @@ async def test_the_frame_form_shows_now_and_keeps_the_usual_start(anna: Person, 
     assert "15:05–18:00" in anna.words
 
 
-async def test_a_day_that_has_ended_says_so_and_offers_the_next_or_a_later_end(anna: Person, house: House) -> None:
+async def test_a_day_that_has_ended_says_so_and_offers_the_next_or_a_later_end(anna: Person, harness: Harness) -> None:
     """K11: no frame error; both buttons lead on."""
-    at(house, "17:30")
+    at(harness, "17:30")
     await anna.start()
     await anna.press("Plan this day")
-    at(house, "18:20")
+    at(harness, "18:20")
     await anna.press("Redo step")
     assert "Continue" not in anna.labels()
     session = await anna.session()
@@ -192,11 +194,11 @@ async def test_a_day_that_has_ended_says_so_and_offers_the_next_or_a_later_end(a
     assert frame_of(await anna.session())[0].hour == 18
 
 
-async def test_the_next_day_is_one_press_away_when_this_one_has_ended(anna: Person, house: House) -> None:
+async def test_the_next_day_is_one_press_away_when_this_one_has_ended(anna: Person, harness: Harness) -> None:
     """K11"""
-    at(house, "17:30")
+    at(harness, "17:30")
     await anna.to_frame()
-    at(house, "18:20")
+    at(harness, "18:20")
     await anna.press("Redo step")
     await anna.press("Plan Tuesday 3 March")
     session = await anna.session()
@@ -207,16 +209,16 @@ async def test_the_next_day_is_one_press_away_when_this_one_has_ended(anna: Pers
 
 
 @pytest.mark.parametrize("late_at", ["08:50", "09:20"])
-async def test_a_routine_whose_time_is_over_is_not_drafted(anna: Person, house: House, late_at: str) -> None:
+async def test_a_routine_whose_time_is_over_is_not_drafted(anna: Person, harness: Harness, late_at: str) -> None:
     """K11: though its hours lie outside of those that are planned, and whether these have begun or not."""
-    at(house, "07:00")
+    at(harness, "07:00")
     await anna.to_frame()
     assert await anna.fill("routine", title="School run", times="8:10-8:45", minutes=35, kind="H") is None
     await anna.press("Continue")
     await anna.fill("tasks", size=3, title_1="Write report", minutes_1=60)
     assert planned(await anna.session())["School run"] == "08:10-08:45"
-    at(house, late_at)
-    late = Person(house)
+    at(harness, late_at)
+    late = Person(harness)
     await late.start(thread="9.0")
     await late.press("Plan this day")
     await late.press("Continue")
@@ -224,29 +226,29 @@ async def test_a_routine_whose_time_is_over_is_not_drafted(anna: Person, house: 
     assert "School run" not in planned(await late.session())
 
 
-async def test_tomorrow_knows_no_clock(anna: Person, house: House) -> None:
+async def test_tomorrow_knows_no_clock(anna: Person, harness: Harness) -> None:
     """K11: a plan for another day begins when that day begins, however late it is."""
-    at(house, "15:02")
+    at(harness, "15:02")
     await anna.start(TUESDAY)
     await anna.press("Plan this day")
     assert "09:00–18:00 (9 h), lunch around 12:30 for 45 min" in anna.words
     await anna.press("Continue")
     await anna.fill("tasks", size=3, title_1="Write report", minutes_1=60)
     assert planned(await anna.session())["Write report"] == "09:00-10:00"
-    at(house, "23:50")
+    at(harness, "23:50")
     await anna.press("Refine")
     await anna.press("Commit to calendar")
-    assert house.on_calendar()["Write report"] == "09:00-10:00"
+    assert harness.on_calendar()["Write report"] == "09:00-10:00"
     assert "before now" not in anna.words
 
 
-async def test_a_night_shift_that_began_yesterday_is_planned_from_now_on(anna: Person, house: House) -> None:
+async def test_a_night_shift_that_began_yesterday_is_planned_from_now_on(anna: Person, harness: Harness) -> None:
     """K11, S230: at half past one the day is the one that began yesterday evening."""
     await anna.to_frame()
     assert await anna.fill("frame", day_start=time(22), day_end=time(6), lunch_minutes=0) is None
     await anna.press("Continue")
-    at(house, "01:32", TUESDAY)
-    night = Person(house)
+    at(harness, "01:32", TUESDAY)
+    night = Person(harness)
     await night.start(thread="9.0")
     assert (await night.session()).date == MONDAY
     await night.press("Plan this day")
@@ -260,9 +262,9 @@ async def test_a_night_shift_that_began_yesterday_is_planned_from_now_on(anna: P
 
 
 @pytest.mark.parametrize("clock", ["12:40", "13:20"])
-async def test_lunch_is_now_or_over(anna: Person, house: House, clock: str) -> None:
+async def test_lunch_is_now_or_over(anna: Person, harness: Harness, clock: str) -> None:
     """K11: a lunch that would have begun begins now; one that is over is left out."""
-    at(house, clock)
+    at(harness, clock)
     await anna.to_skeleton("Write report")
     shown = planned(await anna.session())
     assert shown.get("Lunch") == ("12:40-13:25" if clock == "12:40" else None)
@@ -278,11 +280,11 @@ def answered(*starts: str) -> dict[str, Any]:
     }
 
 
-async def test_a_model_is_told_the_time_and_its_past_is_refused(anna: Person, house: House) -> None:
+async def test_a_model_is_told_the_time_and_its_past_is_refused(anna: Person, harness: Harness) -> None:
     """K11: a draft of the morning goes back with what is left of the day."""
     model = ScriptedModel(answered("10:00", "11:10"), answered("15:30", "16:40"))
-    at(house, "15:02")
-    anna = listening(house, model)
+    at(harness, "15:02")
+    anna = listening(harness, model)
     await anna.to_skeleton("Write report", "Mail")
     assert "2026-03-02 15:02" in model.prompts[0].system + model.prompts[0].user
     ((_, mistake),) = model.prompts[1].history
@@ -290,17 +292,17 @@ async def test_a_model_is_told_the_time_and_its_past_is_refused(anna: Person, ho
     assert planned(await anna.session()) == {"Write report": "15:30-16:30", "Mail": "16:40-17:40"}
     await anna.press("Refine")
     await anna.press("Commit to calendar")
-    assert earliest(house) >= house.clock.now()
+    assert earliest(harness) >= harness.clock.now()
 
 
-async def test_a_model_draft_that_was_made_a_while_ago_begins_now(anna: Person, house: House) -> None:
+async def test_a_model_draft_that_was_made_a_while_ago_begins_now(anna: Person, harness: Harness) -> None:
     """K11, S45: the draft made ahead is used, and what would have begun before now is moved."""
     model = ScriptedModel(answered("15:05", "16:30"))
-    at(house, "15:02")
-    anna = listening(house, model)
+    at(harness, "15:02")
+    anna = listening(harness, model)
     await listed(anna)
     await until_kept(anna)
-    at(house, "15:18")
+    at(harness, "15:18")
     await anna.press("Continue")
     assert len(model.prompts) == 1
     assert planned(await anna.session()) == {"Report": "15:20-16:20", "Mail": "16:30-17:30"}

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from tests.unit.conversation.person import House, Person
+from tests.unit.conversation.person import Harness, Person
 
 
-async def test_it_is_offered_and_brought_along(anna: Person, house: House) -> None:
+async def test_it_is_offered_and_brought_along(anna: Person, harness: Harness) -> None:
     await anna.to_tasks()
     await anna.fill("tasks", title_1="Taxes", minutes_1=60, title_2="Plants", title_3="Report", proceed=False)
     await anna.fill_row("Taxes", "defer", day="some_day")
     await anna.fill_row("Plants", "defer", day="some_day")
-    house.restart()
-    house.clock.at += timedelta(days=1)
-    next_day = Person(house)
+    harness.restart()
+    harness.clock.at += timedelta(days=1)
+    next_day = Person(harness)
     await next_day.to_tasks()
     assert "**Left for another day** on Monday 2 March: Taxes (1 h), Plants" in next_day.words
     form = await next_day.look("bring")
@@ -27,7 +27,7 @@ async def test_it_is_offered_and_brought_along(anna: Person, house: House) -> No
     assert "Left for another day" not in next_day.words
 
 
-async def test_all_that_a_full_day_left_open_is_offered_to_the_next(anna: Person, house: House) -> None:
+async def test_all_that_a_full_day_left_open_is_offered_to_the_next(anna: Person, harness: Harness) -> None:
     """S467: the card of the day promises each task that found no place."""
     await anna.to_tasks()
     await anna.fill("tasks", deep="", other="\n".join(f"Errand {number}, 45 min" for number in range(1, 61)))
@@ -36,7 +36,7 @@ async def test_all_that_a_full_day_left_open_is_offered_to_the_next(anna: Person
     left = {each.task_id for each in (await anna.session()).planning.unplaced}
     assert len(left) > 40
     assert f"and {len(left) - 5} more did not fit." in anna.words
-    next_day = Person(house)
+    next_day = Person(harness)
     await next_day.start((await anna.session()).date + timedelta(days=1))
     await next_day.press("Plan this day")
     await next_day.press("Continue")

@@ -7,20 +7,20 @@ from pathlib import Path
 
 import pytest
 from tests.fakes.google_calendar import Fail
-from tests.unit.conversation.person import House, Person, open_house_at
+from tests.unit.conversation.person import Harness, Person, open_harness_at
 
 BY_ITSELF = "so it goes to your calendar by itself."
 WAITS = "Nothing more goes to your calendar until this plan is at level 2 of 4 (Okay) again."
 
 
 @pytest.fixture
-async def okay(tmp_path: Path) -> AsyncIterator[House]:
-    opened = await open_house_at(tmp_path, calendar_write="okay")
+async def okay(tmp_path: Path) -> AsyncIterator[Harness]:
+    opened = await open_harness_at(tmp_path, calendar_write="okay")
     yield opened
     await opened.close()
 
 
-async def test_an_okay_plan_is_written_without_a_commit(okay: House) -> None:
+async def test_an_okay_plan_is_written_without_a_commit(okay: Harness) -> None:
     """S210: a note says so, each change follows, and all of it can be taken off again."""
     anna = Person(okay)
     await anna.to_refine("Report", "Mail")
@@ -35,7 +35,7 @@ async def test_an_okay_plan_is_written_without_a_commit(okay: House) -> None:
     assert okay.on_calendar() == {}
 
 
-async def test_a_plan_that_is_less_waits_until_it_is_okay(okay: House) -> None:
+async def test_a_plan_that_is_less_waits_until_it_is_okay(okay: Harness) -> None:
     """S210: what waited goes to the calendar as one, and is taken back as one."""
     anna = Person(okay)
     await anna.to_refine("Report", "Mail")
@@ -55,19 +55,19 @@ async def test_a_plan_that_is_less_waits_until_it_is_okay(okay: House) -> None:
 @pytest.mark.parametrize("when", ["refine", "commit"])
 async def test_it_is_not_so_unless_it_was_chosen(tmp_path: Path, when: str) -> None:
     """S210: opt-in; by the same select it begins at once, and the next session begins with it."""
-    house = await open_house_at(tmp_path, calendar_write=when)  # type: ignore[arg-type]  # both are
-    anna = Person(house)
+    harness = await open_harness_at(tmp_path, calendar_write=when)  # type: ignore[arg-type]  # both are
+    anna = Person(harness)
     await anna.to_refine("Report", "Mail")
-    assert house.calendar.writes == []
+    assert harness.calendar.writes == []
     await anna.pick("set_calendar_write", "okay")
-    assert house.on_calendar() == {"Report": "09:00-10:00", "Mail": "10:10-11:10", "Lunch": "12:30-13:15"}
-    later = Person(house)
+    assert harness.on_calendar() == {"Report": "09:00-10:00", "Mail": "10:10-11:10", "Lunch": "12:30-13:15"}
+    later = Person(harness)
     await later.start()
     assert (await later.session()).options.calendar_write == "okay"
-    await house.close()
+    await harness.close()
 
 
-async def test_a_day_that_could_not_be_read_is_not_written_by_itself(okay: House) -> None:
+async def test_a_day_that_could_not_be_read_is_not_written_by_itself(okay: Harness) -> None:
     """S210: the meetings that the plan may run into are unknown."""
     for nth in range(20):
         okay.calendar.inject(Fail(), verb="window", nth=nth)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from tests.unit.conversation.person import MONDAY, House, Person, meeting
+from tests.unit.conversation.person import MONDAY, Harness, Person, meeting
 
 from fateforger.cli.plan import plan_command
 from fateforger.drafting.instance import Lunch, Policy
@@ -83,11 +83,11 @@ async def test_a_draft_is_judged_by_what_it_was_drafted_by(anna: Person) -> None
     "titles", [("Write report",), ("Write report", "Review plans", "Mail", "Slides", "Read papers")]
 )
 async def test_the_day_of_a_thread_is_an_instance_that_drafts_the_same(
-    anna: Person, house: House, titles: tuple[str, ...]
+    anna: Person, harness: Harness, titles: tuple[str, ...]
 ) -> None:
     """K10: around meetings, with lunch where the person set it."""
     for title, start, end in (("Stand-up", "09:30", "10:00"), ("Review", "12:15", "13:00"), ("Call", "15:00", "16:00")):
-        meeting(house, title, start, end)
+        meeting(harness, title, start, end)
     await anna.to_skeleton(*titles)
     session = await anna.session()
     document = (

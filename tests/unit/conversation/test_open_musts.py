@@ -8,7 +8,7 @@ import pytest
 from tests.factories.constraints import version_of
 from tests.factories.words import block, patch, wants
 from tests.fakes.scripted_model import ScriptedModel
-from tests.unit.conversation.person import ANNA, House, Person
+from tests.unit.conversation.person import ANNA, Harness, Person
 from tests.unit.conversation.sessions import planned, said, task, turn
 
 from fateforger.conversation.turn_runs import run_turn
@@ -30,8 +30,8 @@ def must(uid: str = "dogs", **fields: Any) -> Version:
     return version_of(uid, **{"user": ANNA, "necessity": "must", **words, **fields})
 
 
-async def remember(house: House, *versions: Version) -> None:
-    await house.store.constraints.write(versions, cause=f"told {versions[0].record.words}")
+async def remember(harness: Harness, *versions: Version) -> None:
+    await harness.store.constraints.write(versions, cause=f"told {versions[0].record.words}")
 
 
 def words(now: Session) -> str:
@@ -40,49 +40,49 @@ def words(now: Session) -> str:
 
 
 @pytest.mark.parametrize("write", ["commit", "refine"])
-async def test_a_must_in_words_is_asked_about_before_the_commit(anna: Person, house: House, write: str) -> None:
+async def test_a_must_in_words_is_asked_about_before_the_commit(anna: Person, harness: Harness, write: str) -> None:
     """S288, K9: one tap answers, and that goes on with the commit."""
-    await remember(house, must())
+    await remember(harness, must())
     await anna.to_refine("Report")
     await anna.pick("set_calendar_write", write)
     await anna.press("Commit to calendar")
-    assert house.on_calendar() == {}
+    assert harness.on_calendar() == {}
     assert f"only you can tell whether it keeps what you want kept.\n{DOGS}\nDoes the plan keep that?" in anna.words
     await anna.press("Yes, it does")
     assert (await anna.session()).stage is Stage.REVIEW_COMMIT
-    assert "Report" in house.on_calendar()
+    assert "Report" in harness.on_calendar()
 
 
-async def test_it_is_asked_once_a_day_and_again_when_it_changes(anna: Person, house: House) -> None:
+async def test_it_is_asked_once_a_day_and_again_when_it_changes(anna: Person, harness: Harness) -> None:
     """S288: another version of the rule is another question; another day, too."""
-    await remember(house, must())
+    await remember(harness, must())
     await anna.to_refine("Report")
     await anna.press("Commit to calendar")
     await anna.press("Yes, it does")
     await anna.press("Back to refine")
     await anna.choose("Report", "15 min later")
     assert "Does the plan keep" not in anna.words
-    assert house.on_calendar()["Report"] == "09:15-10:15"
-    await remember(house, must(description="walk the dogs first", at="2026-03-02T07:00:00+00:00"))
+    assert harness.on_calendar()["Report"] == "09:15-10:15"
+    await remember(harness, must(description="walk the dogs first", at="2026-03-02T07:00:00+00:00"))
     await anna.choose("Report", "15 min later")
-    assert house.on_calendar()["Report"] == "09:15-10:15"
+    assert harness.on_calendar()["Report"] == "09:15-10:15"
     assert "“walk the dogs first”" in anna.words
 
 
-async def test_no_leaves_everything_as_it_is(anna: Person, house: House) -> None:
+async def test_no_leaves_everything_as_it_is(anna: Person, harness: Harness) -> None:
     """S288"""
-    await remember(house, must())
+    await remember(harness, must())
     await anna.to_refine("Report")
     await anna.press("Commit to calendar")
     await anna.press("No, I change the plan")
-    assert house.on_calendar() == {}
+    assert harness.on_calendar() == {}
     assert "Yes, it does" not in anna.labels()
     await anna.press("Commit to calendar")
     assert "Yes, it does" in anna.labels()
 
 
-async def test_several_are_one_question(anna: Person, house: House) -> None:
-    await remember(house, must(), must("call", description="call mum in the breaks"))
+async def test_several_are_one_question(anna: Person, harness: Harness) -> None:
+    await remember(harness, must(), must("call", description="call mum in the breaks"))
     await anna.to_refine("Report")
     await anna.press("Commit to calendar")
     assert "“call mum in the breaks”" in anna.words

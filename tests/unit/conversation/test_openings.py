@@ -13,8 +13,8 @@ from tests.factories.wishes import rule as words_of_rule
 from tests.factories.wishes import wish
 from tests.factories.words import also, day, frame_of, inputs_of, new, opening, wants
 from tests.fakes.scripted_model import Line, ScriptedModel
-from tests.unit.conversation.person import AMSTERDAM, ANNA, CHANNEL, MONDAY, House, Person, meeting, open_house_at
-from tests.unit.conversation.queue.desk import Desk
+from tests.unit.conversation.person import AMSTERDAM, ANNA, CHANNEL, MONDAY, Harness, Person, meeting, open_harness_at
+from tests.unit.conversation.queue.person import QueuePerson
 
 from fateforger.adapters.clock import SystemClock
 from fateforger.conversation.language.rule_extraction import build_interpreter
@@ -37,15 +37,15 @@ TUESDAY = date(2026, 3, 3)
 class Talk:
     """A person's first messages, with a model that says its lines."""
 
-    def __init__(self, house: House, model: ScriptedModel) -> None:
-        self.house, self.model = house, model
-        self.person = Person(house)
+    def __init__(self, harness: Harness, model: ScriptedModel) -> None:
+        self.harness, self.model = harness, model
+        self.person = Person(harness)
 
     async def opens(self, text: str, ts: str = "1.0", *, reads: bool = True, **more: object) -> bool:
         """Write a first message, and read what is answered unless something else is written before it is there."""
-        given = {"command_id": f"m-{ts}", "thread_ts": ts, "at": self.house.clock.now(), **more}
+        given = {"command_id": f"m-{ts}", "thread_ts": ts, "at": self.harness.clock.now(), **more}
         command = Opening.model_validate({"user_id": ANNA, "channel": CHANNEL, "tz": AMSTERDAM, "text": text, **given})
-        began = await self.house.coordinator.on_opening(command)
+        began = await self.harness.coordinator.on_opening(command)
         if reads:
             await self.person.read()
         return began
@@ -57,16 +57,16 @@ Begin = Callable[..., Awaitable[Talk]]
 @pytest.fixture
 async def talk(tmp_path: Path) -> AsyncIterator[Begin]:
     """Yield a function that opens a program whose model says the given lines."""
-    opened: list[House] = []
+    opened: list[Harness] = []
 
     async def begin(*lines: Line) -> Talk:
         model = ScriptedModel(*lines)
-        opened.append(await open_house_at(tmp_path, model=model))
+        opened.append(await open_harness_at(tmp_path, model=model))
         return Talk(opened[-1], model)
 
     yield begin
-    for house in opened:
-        await house.close()
+    for harness in opened:
+        await harness.close()
 
 
 async def test_a_day_its_frame_and_its_tasks_in_the_first_message(talk: Begin) -> None:
@@ -87,7 +87,7 @@ async def test_a_day_its_frame_and_its_tasks_in_the_first_message(talk: Begin) -
 async def test_the_card_of_a_first_message_offers_the_queue(talk: Begin) -> None:
     """A waiting task can be added at once, without another message."""
     anna = await talk(opening(date="2026-03-03", inputs=inputs_of(add=[new("Report", 90)])))
-    await Desk(anna.house).adds("Call the tax office", work={"kind": "do", "minutes": 15})
+    await QueuePerson(anna.harness).adds("Call the tax office", work={"kind": "do", "minutes": 15})
     await anna.opens("plan tomorrow, the tax office from my queue and the report, 90 minutes")
     assert "In your queue: Call the tax office (15 min)" in anna.person.words
 
@@ -132,16 +132,16 @@ async def test_a_message_that_no_model_could_read_is_kept_and_read_again(talk: B
     """S262: the words of the person are on the button; nothing else takes their place."""
     anna = await talk(*lines, opening(date="2026-03-03"))
     assert await anna.opens("plan tomorrow, report 2 h") is True
-    card = await sent_card(anna.house)
+    card = await sent_card(anna.harness)
     assert card.text.startswith("I could not read your message")
     again, *others = [button for part in card.parts if isinstance(part, Controls) for button in part.items]
     assert isinstance(again, Button)
     assert [getattr(other, "label", "") for other in others] == ["Plan my day", "Add a task", "Keep it as a rule"]
     assert getattr(others[-1], "target", "") == "plan tomorrow, report 2 h"
-    click = {"command_id": "c2", "user_id": ANNA, "at": anna.house.clock.now(), "session_id": ""}
-    command = anna.house.coordinator.read_click(Click(**click, action=again.action, target=again.target))
+    click = {"command_id": "c2", "user_id": ANNA, "at": anna.harness.clock.now(), "session_id": ""}
+    command = anna.harness.coordinator.read_click(Click(**click, action=again.action, target=again.target))
     assert isinstance(command, ReadAgain)
-    await anna.house.coordinator.handle(
+    await anna.harness.coordinator.handle(
         command.model_copy(update={"channel": CHANNEL, "thread_ts": "1.0", "tz": AMSTERDAM})
     )
     await anna.person.read()
@@ -149,9 +149,9 @@ async def test_a_message_that_no_model_could_read_is_kept_and_read_again(talk: B
     assert "plan tomorrow, report 2 h" in anna.model.prompts[-1].user
 
 
-async def sent_card(house: House) -> Card:
+async def sent_card(harness: Harness) -> Card:
     """Return the outgoing card that belongs to no session."""
-    job = await house.store.jobs.claim(NOTIFICATION.name, "w", now=house.clock.now(), lease_seconds=60)
+    job = await harness.store.jobs.claim(NOTIFICATION.name, "w", now=harness.clock.now(), lease_seconds=60)
     assert job is not None
     return NOTIFICATION.parse(job).card
 
@@ -161,16 +161,16 @@ async def test_an_empty_mention_is_not_read(talk: Begin) -> None:
     assert await anna.opens("") is False
 
 
-async def test_without_a_model_nothing_is_read(house: House) -> None:
-    assert house.coordinator.reads_words is False
-    assert await Talk(house, ScriptedModel()).opens("plan tomorrow") is False
+async def test_without_a_model_nothing_is_read(harness: Harness) -> None:
+    assert harness.coordinator.reads_words is False
+    assert await Talk(harness, ScriptedModel()).opens("plan tomorrow") is False
 
 
 async def test_a_repeated_message_starts_once(talk: Begin) -> None:
     """K7: a job that is tried again does not ask the model again."""
     anna = await talk(opening())
     assert [await anna.opens("plan"), await anna.opens("plan")] == [True, True]
-    assert len(await anna.house.store.sessions.of_user(ANNA)) == 1
+    assert len(await anna.harness.store.sessions.of_user(ANNA)) == 1
 
 
 async def test_two_rapid_first_messages_start_once(talk: Begin) -> None:
@@ -178,9 +178,9 @@ async def test_two_rapid_first_messages_start_once(talk: Begin) -> None:
     that was answered, however long the answer took."""
     anna = await talk(opening(), wants("answer"), day(date="2026-03-03"))
     await anna.opens("plan my day", "1.0", reads=False)
-    anna.house.clock.at += timedelta(seconds=90)
+    anna.harness.clock.at += timedelta(seconds=90)
     assert await anna.opens("tomorrow I mean", "2.0") is True
-    assert len(await anna.house.store.sessions.of_user(ANNA)) == 1
+    assert len(await anna.harness.store.sessions.of_user(ANNA)) == 1
     assert (await anna.person.session()).date == TUESDAY
     assert anna.model.asked == ["start", "decide", "date"]
 
@@ -193,11 +193,11 @@ async def test_the_second_of_two_rapid_first_messages_can_be_stopped(talk: Begin
 
     def stop(_: Prompt) -> Line:
         turn_id = build_opening_id(CHANNEL, "2.0", ANNA)
-        stops.append(anna.house.coordinator.stop(turn_id, anna.house.clock.now()))
+        stops.append(anna.harness.coordinator.stop(turn_id, anna.harness.clock.now()))
         return wants("answer")
 
-    anna.house.model = anna.model = ScriptedModel(by=stop)
-    anna.house.restart()
+    anna.harness.model = anna.model = ScriptedModel(by=stop)
+    anna.harness.restart()
     assert await anna.opens("tomorrow I mean", "2.0") is True
     assert stops == [True]
     assert (await anna.person.session()).date == MONDAY
@@ -209,18 +209,18 @@ async def test_what_is_said_outside_of_a_new_plan_stays_outside(talk: Begin, *, 
     """S228: the person saw the answer and wrote next to it, or they went on in a thread of something else."""
     anna = await talk(opening(), opening(plan=False, answer="You are welcome."))
     await anna.opens("plan my day", "1.0", reads=answered)
-    anna.house.clock.at += timedelta(seconds=3)
+    anna.harness.clock.at += timedelta(seconds=3)
     assert await anna.opens("thank you for yesterday", "0.5", opens=answered) is True
     assert anna.model.asked == ["start", "start"]
-    assert (await sent_card(anna.house)).text == "You are welcome."
+    assert (await sent_card(anna.harness)).text == "You are welcome."
 
 
 async def test_a_later_first_message_starts_another(talk: Begin) -> None:
     anna = await talk(opening(), opening(date="2026-03-03"))
     await anna.opens("plan my day", "1.0")
-    anna.house.clock.at += timedelta(minutes=5)
+    anna.harness.clock.at += timedelta(minutes=5)
     await anna.opens("plan tomorrow", "2.0")
-    assert {s.date for s in await anna.house.store.sessions.of_user(ANNA)} == {MONDAY, TUESDAY}
+    assert {s.date for s in await anna.harness.store.sessions.of_user(ANNA)} == {MONDAY, TUESDAY}
 
 
 async def test_what_follows_in_the_thread_counts_once_the_session_runs(talk: Begin) -> None:
@@ -234,13 +234,13 @@ async def test_what_follows_in_the_thread_counts_once_the_session_runs(talk: Beg
 async def test_s101_a_request_to_start_is_not_read_for_rules(talk: Begin) -> None:
     """Only a message that the reading marks as a rule is read for rules."""
     anna = await talk(opening(date="2026-03-03"), wants("answer", rules=True), day())
-    anna.house.extractor = ScriptedModel(by=lambda _: None)
-    anna.house.model = anna.model
-    anna.house.restart()
+    anna.harness.extractor = ScriptedModel(by=lambda _: None)
+    anna.harness.model = anna.model
+    anna.harness.restart()
     assert await anna.opens("plan tomorrow") is True
-    assert await anna.house.waiting() == 0
+    assert await anna.harness.waiting() == 0
     await anna.person.says("never before ten")
-    assert await anna.house.waiting() == 1
+    assert await anna.harness.waiting() == 1
 
 
 async def test_a_first_message_is_heard_whole(talk: Begin) -> None:
@@ -254,10 +254,10 @@ async def test_a_first_message_is_heard_whole(talk: Begin) -> None:
     )
     anna = await talk(first, {"answer": "At half past nine."}, ModelRejected("It drafts nothing."))
     ten = found(rule("Ten", "no meetings before 10", rule_kind="avoid_window"))
-    anna.house.extractor = ScriptedModel(by=lambda _: ten)
-    anna.house.model = anna.model
-    anna.house.restart()
-    meeting(anna.house, "Stand-up", "09:30", "09:45", day=TUESDAY)
+    anna.harness.extractor = ScriptedModel(by=lambda _: ten)
+    anna.harness.model = anna.model
+    anna.harness.restart()
+    meeting(anna.harness, "Stand-up", "09:30", "09:45", day=TUESDAY)
     text = "plan tomorrow, gym at 7, report 2 h deep, no meetings before 10. when is my standup? and draft it"
     assert await anna.opens(text) is True
     session = await anna.person.session()
@@ -267,14 +267,14 @@ async def test_a_first_message_is_heard_whole(talk: Begin) -> None:
     assert session.day.snapshot is not None
     assert "At half past nine." in anna.person.words
     assert "Stand-up" in anna.model.prompts[1].user
-    await anna.house.work()
-    assert [version.record.name for version in await anna.house.remembered.of(ANNA)] == ["Ten"]
+    await anna.harness.work()
+    assert [version.record.name for version in await anna.harness.remembered.of(ANNA)] == ["Ten"]
 
 
 async def test_a_first_message_is_read_with_the_time_of_day(talk: Begin) -> None:
     """K11: also in the evening, when the day that is planned is usually the next one."""
     anna = await talk(opening(date="2026-03-03"))
-    anna.house.clock.at = datetime(2026, 3, 2, 19, 30, tzinfo=UTC)
+    anna.harness.clock.at = datetime(2026, 3, 2, 19, 30, tzinfo=UTC)
     assert await anna.opens("plan tomorrow") is True
     assert "2026-03-02 20:30" in anna.model.prompts[0].user
 
@@ -284,10 +284,10 @@ async def test_the_thumbs_of_a_first_card_stay_when_the_calendar_and_a_rule_arri
     first = opening(date="2026-03-03", inputs=inputs_of(add=[new("Report", 90)]), rules=True)
     anna = await talk(first, *[ModelRejected("It drafts nothing.")] * 9)
     ten = found(rule("Ten", "no meetings before 10", rule_kind="avoid_window"))
-    anna.house.extractor = ScriptedModel(by=lambda _: ten)
-    anna.house.model = anna.model
-    anna.house.restart()
-    meeting(anna.house, "Stand-up", "09:30", "09:45", day=TUESDAY)
+    anna.harness.extractor = ScriptedModel(by=lambda _: ten)
+    anna.harness.model = anna.model
+    anna.harness.restart()
+    meeting(anna.harness, "Stand-up", "09:30", "09:45", day=TUESDAY)
 
     def find_thumbs() -> list[str]:
         return [part.turn for part in anna.person.card.parts if isinstance(part, Feedback)]
@@ -297,11 +297,11 @@ async def test_the_thumbs_of_a_first_card_stay_when_the_calendar_and_a_rule_arri
 
     await anna.opens("plan tomorrow, report 90 minutes, no meetings before 10")
     assert find_thumbs() == ["m-1.0"]
-    await anna.house.until(is_read)
+    await anna.harness.until(is_read)
     await anna.person.read()
     assert "1 h 30 min together; your day has 8 h 45 min without meetings." in anna.person.words
     assert find_thumbs() == ["m-1.0"]
-    await anna.house.work()
+    await anna.harness.work()
     await anna.person.read()
     assert "I'll remember “Ten”" in anna.person.words
     assert find_thumbs() == ["m-1.0"]
@@ -314,13 +314,13 @@ async def test_a_first_message_can_ask_for_what_is_written(talk: Begin) -> None:
     put_away = wish("remember", rule=words_of_rule(name="Ten", description="no calls before 10", topics=["calls"]))
     anna = await talk(opening(date="2026-03-03", also=[also("memory", "and remember: no calls before 10")]), put_away)
     assert await anna.opens("plan tomorrow, and remember: no calls before 10") is True
-    assert [version.record.name for version in await anna.house.remembered.of(ANNA)] == ["Ten"]
+    assert [version.record.name for version in await anna.harness.remembered.of(ANNA)] == ["Ten"]
     assert anna.model.asked == ["start", "memory"]
 
 
 async def test_the_rule_of_a_first_message_waits_for_its_session(talk: Begin) -> None:
     """The message may be read for rules before the session that it begins is saved."""
-    store = (await talk()).house.store
+    store = (await talk()).harness.store
     reply = TimeboxingUserReply(
         command_id="m1", user_id=ANNA, at=datetime(2026, 3, 2, 7, tzinfo=UTC), session_id="s9", text="no calls"
     )

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 from tests.fakes.task_server import TOKEN, TaskServer
-from tests.unit.conversation.person import AMSTERDAM, House, Person
+from tests.unit.conversation.person import AMSTERDAM, Harness, Person
 
 from fateforger.adapters.tasklists import TickTick
 from fateforger.conversation import task_offers
@@ -29,22 +29,22 @@ async def server() -> AsyncIterator[TaskServer]:
         yield opened
 
 
-def subscribed(house: House, url: str) -> ExternalTaskList:
+def subscribed(harness: Harness, url: str) -> ExternalTaskList:
     """Restart the program with that list, and return the list."""
-    house.elsewhere = TickTick(url, tz=AMSTERDAM, token=TOKEN, seconds=30).open_tasks
-    house.restart()
-    assert house.outside is not None
-    return house.outside
+    harness.elsewhere = TickTick(url, tz=AMSTERDAM, token=TOKEN, seconds=30).open_tasks
+    harness.restart()
+    assert harness.outside is not None
+    return harness.outside
 
 
 async def offered(person: Person) -> list[str]:
     return [each.task.title for each in (await person.session()).open_work.offered]
 
 
-async def test_it_is_offered_and_brought_along(house: House, anna: Person, server: TaskServer) -> None:
+async def test_it_is_offered_and_brought_along(harness: Harness, anna: Person, server: TaskServer) -> None:
     """The most urgent first, bounded; a task of the day says where it is from. Another program offers the same before
     it has read the list itself, and nothing is ever written there."""
-    listed = subscribed(house, server.url)
+    listed = subscribed(harness, server.url)
     listed.begin()
     await listed.wait()
     await anna.to_tasks()
@@ -53,55 +53,55 @@ async def test_it_is_offered_and_brought_along(house: House, anna: Person, serve
     assert rows == [f"In TickTick: {title}" for title in ("Taxes", "Call Ann", "Read a book", "Maybe 0", "Maybe 1")]
     assert "Choose from TickTick (55 more)…" in anna.labels()
     server.stalled = True
-    listed = subscribed(house, server.url)
+    listed = subscribed(harness, server.url)
     await anna.fill("bring", tasks=((await anna.session()).open_work.offered[0].task.id,))
     assert listed.state.tasks is None
     (task,) = (await anna.session()).day.inputs.tasks
     assert (task.title, task.notes) == ("Taxes", "From TickTick, due on Monday 2 March.\n\nThe blue folder")
     assert (await offered(anna))[0] == "Call Ann"
     assert {name for name, _ in server.called} == {"get_all_tasks"}
-    await house.coordinator.aclose()
+    await harness.coordinator.aclose()
 
 
-async def test_it_is_offered_to_its_owner_alone(house: House, anna: Person, server: TaskServer) -> None:
+async def test_it_is_offered_to_its_owner_alone(harness: Harness, anna: Person, server: TaskServer) -> None:
     """S324: the list is configured for the owner; another person who plans in the same program never sees it."""
-    listed = subscribed(house, server.url)
+    listed = subscribed(harness, server.url)
     listed.begin()
     await listed.wait()
-    ben = Person(house, user="U_BEN")
+    ben = Person(harness, user="U_BEN")
     await ben.to_tasks()
     assert (await offered(ben), "TickTick" in f"{ben.words} {ben.labels()}") == ([], False)
     await anna.to_tasks()
     assert (await offered(anna))[0] == "Taxes"
-    await house.coordinator.aclose()
+    await harness.coordinator.aclose()
 
 
-async def test_no_reply_waits_for_it(house: House, anna: Person, server: TaskServer) -> None:
+async def test_no_reply_waits_for_it(harness: Harness, anna: Person, server: TaskServer) -> None:
     """S224: while it does not answer there is nothing to offer, and nothing to say."""
     server.stalled = True
-    listed = subscribed(house, server.url)
+    listed = subscribed(harness, server.url)
     await anna.to_tasks()
     assert (listed.state.tasks, await offered(anna), SENTENCE in anna.words) == (None, [], False)
-    await house.coordinator.aclose()
+    await harness.coordinator.aclose()
 
 
 async def test_a_list_that_is_gone_is_one_sentence(
-    house: House, anna: Person, caplog: pytest.LogCaptureFixture
+    harness: Harness, anna: Person, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Planning goes on, what was known stays on offer, and the log says why without a secret."""
     server = TaskServer(answer={"tasks": ROWS[:2]}, token=TOKEN)
     async with server.listening():
-        listed = subscribed(house, server.url)
+        listed = subscribed(harness, server.url)
         listed.begin()
         await listed.wait()
-    house.clock.at += timedelta(minutes=2)
+    harness.clock.at += timedelta(minutes=2)
     listed.begin()
     await listed.wait()
     await anna.to_tasks()
     assert (await offered(anna), anna.words.count(SENTENCE)) == (["Call Ann", "Read a book"], 1)
     told = [record.getMessage() for record in caplog.records if record.name == task_offers.__name__]
     assert set(told) == {"a list of tasks could not be read: no connection (ConnectError)"}
-    house.elsewhere = None
-    house.restart()
+    harness.elsewhere = None
+    harness.restart()
     await anna.fill("tasks", title_1="Write", minutes_1=60, proceed=False)
     assert (await offered(anna), SENTENCE in anna.words) == ([], False)

@@ -11,7 +11,7 @@ import pytest
 from tests.factories.wishes import rule, wish
 from tests.factories.words import also, inputs_of, new, opening, outside, patch, timed, wanting, wants, work
 from tests.unit.conversation.person import AMSTERDAM, ANNA, CHANNEL
-from tests.unit.conversation.queue.desk import words_of
+from tests.unit.conversation.queue.person import words_of
 from tests.unit.conversation.rules import CALLS, QUIET
 from tests.unit.conversation.talking import Said, Talker, about, talker_at
 
@@ -37,7 +37,7 @@ async def talk(tmp_path: Path) -> AsyncIterator[Talker]:
 
 async def knows(talk: Talker) -> None:
     rules = [replace(each, user_id=ANNA) for each in (CALLS, QUIET)]
-    await talk.house.remembered.write(rules, cause="earlier")
+    await talk.harness.remembered.write(rules, cause="earlier")
 
 
 async def status_of(talk: Talker, uid: str) -> Status:
@@ -45,7 +45,7 @@ async def status_of(talk: Talker, uid: str) -> Status:
 
 
 async def record_of(talk: Talker, uid: str) -> ConstraintRecord:
-    versions = [v for v in await talk.house.remembered.of(ANNA) if v.uid == uid]
+    versions = [v for v in await talk.harness.remembered.of(ANNA) if v.uid == uid]
     return max(versions, key=lambda version: version.seq).record
 
 
@@ -72,14 +72,14 @@ async def test_what_is_known_is_listed_changed_confirmed_and_forgotten(talk: Tal
     shown = await tells(talk, MEMORY, quiet("memory_get_constraint"), text="only the quiet one")
     assert "No calls before ten" not in words_of(shown)
     await tells(talk, MEMORY, wish("remember", rule=rule(description="lunch at one")), text="lunch at one from now on")
-    assert "lunch at one" in [v.record.words for v in await talk.house.remembered.of(ANNA)]
+    assert "lunch at one" in [v.record.words for v in await talk.harness.remembered.of(ANNA)]
     await tells(talk, MEMORY, quiet("memory_update_constraint", rule=rule(necessity="prefer")))
     assert (await record_of(talk, "quiet")).necessity == "prefer"
     await tells(talk, MEMORY, quiet("memory_archive_constraint", reason="over"), text="forget that one")
     assert await status_of(talk, "quiet") is Status.DECLINED
     await tells(talk, MEMORY, quiet("restore"), text="no, keep it after all")
     assert await status_of(talk, "quiet") is Status.LOCKED
-    assert await talk.house.store.sessions.of_user(ANNA) == ()
+    assert await talk.harness.store.sessions.of_user(ANNA) == ()
 
 
 async def test_no_the_other_one(talk: Talker) -> None:
@@ -97,9 +97,9 @@ async def test_no_the_other_one(talk: Talker) -> None:
 async def test_taking_back_what_was_written_last(talk: Talker) -> None:
     """S277: also after a restart, because the talk is stored."""
     await tells(talk, MEMORY, wish("remember", rule=rule(description="lunch at one")))
-    talk.house.restart()
+    talk.harness.restart()
     await tells(talk, MEMORY, wish("undo"), text="take that back")
-    (record,) = {v.uid: v.record for v in await talk.house.remembered.of(ANNA)}.values()
+    (record,) = {v.uid: v.record for v in await talk.harness.remembered.of(ANNA)}.values()
     assert record.status is Status.DECLINED
 
 
@@ -113,21 +113,21 @@ async def test_a_question_of_the_bot_is_known_when_it_is_answered(talk: Talker) 
 
 async def test_a_button_of_the_last_card_is_pressed_by_words(talk: Talker) -> None:
     """S277: a drafted week is only on its card; "yes, open all days" opens its days, "no" drops it."""
-    await talk.desk.adds("Taxes")
+    await talk.queue_person.adds("Taxes")
     week = await tells(talk, wanting("week"))
-    known = await talk.house.store.talks.of(ANNA)
+    known = await talk.harness.store.talks.of(ANNA)
     assert known is not None
     number = [button.action for button in known.buttons].index("week.all") + 1
     opened = await tells(talk, wanting("button", number=number), text="yes, open all days")
     assert "Open all 5 days" in talk.model.prompts[-1].user
     assert words_of(opened) != words_of(week)
-    await talk.desk.run_commands()
-    assert await talk.house.store.sessions.of_user(ANNA)
+    await talk.queue_person.run_commands()
+    assert await talk.harness.store.sessions.of_user(ANNA)
 
 
 async def test_a_talk_of_long_ago_is_not_continued(talk: Talker) -> None:
     await tells(talk, wanting("tasks"), text="what is in my queue?")
-    talk.house.clock.at += timedelta(hours=3)
+    talk.harness.clock.at += timedelta(hours=3)
     await talk.outside(outside("conversation", answer="Hello!"), text="hello")
     assert "said[" not in talk.model.prompts[-1].user
 
@@ -142,28 +142,28 @@ async def test_all_wishes_of_a_first_message_are_answered(talk: Talker) -> None:
         work("Taxes"),
         text="what is in my queue? no meetings before ten, and note the taxes",
     )
-    assert len(talk.desk.letters) == 3
-    assert [each.record.words for each in await talk.house.remembered.of(ANNA)] == ["no meetings before ten"]
-    assert [task.spec.title for task in await talk.desk.tasks()] == ["Taxes"]
+    assert len(talk.queue_person.deliveries) == 3
+    assert [each.record.words for each in await talk.harness.remembered.of(ANNA)] == ["no meetings before ten"]
+    assert [task.spec.title for task in await talk.queue_person.tasks()] == ["Taxes"]
 
 
 async def test_a_stop_after_a_part_of_a_first_message_says_that_the_rest_is_not_done(talk: Talker) -> None:
     """S456: what was answered before stays."""
     first: Said = {**wanting("tasks"), "wants": "tasks", "rest": "and note the taxes"}
     place = {"channel": CHANNEL, "thread_ts": "1", "tz": AMSTERDAM}
-    about = {"command_id": "stopped", "user_id": ANNA, "at": talk.house.clock.now()}
+    about = {"command_id": "stopped", "user_id": ANNA, "at": talk.harness.clock.now()}
     message = Opening.model_validate({**about, **place, "text": "what is in my queue? and note the taxes"})
 
     def stop(_: Prompt) -> dict[str, Any]:
-        assert talk.house.coordinator.stop(message.turn_id, talk.house.clock.now())
+        assert talk.harness.coordinator.stop(message.turn_id, talk.harness.clock.now())
         return work("Taxes")
 
     talk.lines += [first, stop]
-    assert await talk.house.coordinator.on_opening(message)
-    await talk.desk.read()
-    assert len(talk.desk.letters) == 2
-    assert STOPPED_AT_REST in words_of(talk.desk.card)
-    assert await talk.desk.tasks() == ()
+    assert await talk.harness.coordinator.on_opening(message)
+    await talk.queue_person.read()
+    assert len(talk.queue_person.deliveries) == 2
+    assert STOPPED_AT_REST in words_of(talk.queue_person.card)
+    assert await talk.queue_person.tasks() == ()
 
 
 async def test_a_first_message_with_a_plan_a_rule_to_forget_and_a_task_for_the_queue(talk: Talker) -> None:
@@ -177,7 +177,7 @@ async def test_a_first_message_with_a_plan_a_rule_to_forget_and_a_task_for_the_q
     await talk.outside(said, wish("memory_archive_constraint", 1), work("Taxes"))
     session = await talk.anna.session()
     assert (session.date, [t.title for t in session.day.inputs.tasks]) == (date(2026, 3, 3), ["Report"])
-    assert [task.spec.title for task in await talk.desk.tasks()] == ["Taxes"]
+    assert [task.spec.title for task in await talk.queue_person.tasks()] == ["Taxes"]
     gone = [uid for uid in ("calls", "quiet") if await status_of(talk, uid) is Status.DECLINED]
     assert len(gone) == 1
 
@@ -185,13 +185,13 @@ async def test_a_first_message_with_a_plan_a_rule_to_forget_and_a_task_for_the_q
 async def test_a_message_about_a_plan_goes_to_its_thread(talk: Talker) -> None:
     """S278: "mail at four" in a direct message changes the plan, whose thread has the answer."""
     await talk.anna.to_refine("Report", "Mail")
-    talk.house.clock.at += timedelta(minutes=5)
+    talk.harness.clock.at += timedelta(minutes=5)
     card = await talk.outside(
         outside("thread", number=1), wants("change"), patch(timed(1, "16:00", 30)), text="mail at four"
     )
     assert card is not None
     assert card.text == "I took that to the plan for Monday 2 March; its thread has the answer."
-    assert talk.house.on_calendar()["Mail"] == "16:00-16:30"
+    assert talk.harness.on_calendar()["Mail"] == "16:00-16:30"
 
 
 def stopping(talk: Talker, command_id: str, answer: dict[str, Any]) -> Said:
@@ -199,7 +199,7 @@ def stopping(talk: Talker, command_id: str, answer: dict[str, Any]) -> Said:
 
     def stop(_: Prompt) -> dict[str, Any]:
         turn_id = build_opening_id(CHANNEL, command_id, ANNA)
-        assert talk.house.coordinator.stop(turn_id, talk.house.clock.now())
+        assert talk.harness.coordinator.stop(turn_id, talk.harness.clock.now())
         return answer
 
     return stop
@@ -207,37 +207,37 @@ def stopping(talk: Talker, command_id: str, answer: dict[str, Any]) -> Said:
 
 async def opens(talk: Talker, command_id: str, *answers: Said) -> None:
     talk.lines += answers
-    about = {"command_id": command_id, "user_id": ANNA, "at": talk.house.clock.now()}
+    about = {"command_id": command_id, "user_id": ANNA, "at": talk.harness.clock.now()}
     place = {"channel": CHANNEL, "thread_ts": command_id, "tz": AMSTERDAM, "text": "…"}
-    assert await talk.house.coordinator.on_opening(Opening.model_validate({**about, **place}))
+    assert await talk.harness.coordinator.on_opening(Opening.model_validate({**about, **place}))
     await talk.anna.read()
-    await talk.desk.read()
+    await talk.queue_person.read()
 
 
 @pytest.mark.parametrize("rest", ["", "and note the taxes"])
 async def test_a_stop_reaches_the_plan_to_which_a_message_goes(talk: Talker, rest: str) -> None:
     """S481: from the thread of the message, whose rest is not done either."""
     await talk.anna.to_refine("Report", "Mail")
-    before = talk.house.on_calendar()
-    talk.house.clock.at += timedelta(minutes=5)
+    before = talk.harness.on_calendar()
+    talk.harness.clock.at += timedelta(minutes=5)
     to_plan = {**outside("thread", number=1), "rest": rest}
     await opens(talk, "9", to_plan, stopping(talk, "9", wants("change")))
-    assert talk.house.on_calendar() == before
+    assert talk.harness.on_calendar() == before
     assert (await talk.anna.session()).notice_lines == (STOPPED,)
-    assert (len(talk.desk.letters), words_of(talk.desk.card)) == (1, STOPPED)
-    assert await talk.desk.tasks() == ()
+    assert (len(talk.queue_person.deliveries), words_of(talk.queue_person.card)) == (1, STOPPED)
+    assert await talk.queue_person.tasks() == ()
 
 
 async def test_a_stop_after_the_plan_was_changed_ends_the_rest_of_the_message(talk: Talker) -> None:
     """S481: the changes so far stay, and a note says so."""
     await talk.anna.to_refine("Report", "Mail")
-    talk.house.clock.at += timedelta(minutes=5)
+    talk.harness.clock.at += timedelta(minutes=5)
     to_plan = {**outside("thread", number=1), "rest": "and note the taxes"}
     moved = patch(timed(1, "16:00", 30))
     await opens(talk, "9", to_plan, wants("change"), moved, stopping(talk, "9", work("Taxes")))
-    assert talk.house.on_calendar()["Mail"] == "16:00-16:30"
-    assert STOPPED_AT_REST in words_of(talk.desk.card)
-    assert await talk.desk.tasks() == ()
+    assert talk.harness.on_calendar()["Mail"] == "16:00-16:30"
+    assert STOPPED_AT_REST in words_of(talk.queue_person.card)
+    assert await talk.queue_person.tasks() == ()
 
 
 @pytest.mark.parametrize("language", list_languages())
@@ -247,7 +247,7 @@ async def test_memory_outside_of_plans_speaks_the_language_of_the_message(talk: 
     with speak("en"):
         told = {**MEMORY, "language": language}
         card = await tells(talk, told, wish("memory_archive_constraint", 1))
-        assert await talk.house.languages.of(ANNA) == PersonLanguage(language) or language == "en"
+        assert await talk.harness.languages.of(ANNA) == PersonLanguage(language) or language == "en"
         talk.lines.append(outside("queue", language=language))
         again = await tells(talk, wanting("tasks"))
     with speak(language):

@@ -10,7 +10,7 @@ from tests.factories.constraints import version_of
 from tests.factories.tasks import new_task
 from tests.fakes.google_calendar import GoogleCalendarFake
 from tests.fakes.google_store import GoogleStore
-from tests.unit.conversation.person import House, Person, meeting
+from tests.unit.conversation.person import Harness, Person, meeting
 
 from fateforger.calendar.access import CommitContext
 from fateforger.calendar.connections import NOT_CONNECTED, ConnectionView, MissingCalendar
@@ -25,15 +25,17 @@ BEN = "U_BEN"
 class TwoCalendars:
     """Implements ``Calendars``: each person has a calendar of their own, or a missing one."""
 
-    house: House
+    harness: Harness
     calendars: dict[str, Calendar]
     opened: dict[str, CalendarSubmitter] = field(default_factory=dict)
 
     async def of(self, user_id: str) -> CalendarSubmitter:
         if user_id not in self.opened:
             calendar = self.calendars.get(user_id) or MissingCalendar(f"none:{user_id}")
-            house, ids = self.house, itertools.count()
-            outside = CommitContext(calendar, house.store.journal, house.clock, sleep=house.sleep, jitter=lambda: 0.5)
+            harness, ids = self.harness, itertools.count()
+            outside = CommitContext(
+                calendar, harness.store.journal, harness.clock, sleep=harness.sleep, jitter=lambda: 0.5
+            )
             engine = CalendarSubmitter(outside, owner=user_id, new_id=lambda: f"{user_id}-{next(ids)}")
             self.opened[user_id] = engine
         return self.opened[user_id]
@@ -63,19 +65,19 @@ def other() -> GoogleCalendarFake:
 
 
 @pytest.fixture
-def ben(house: House, anna: Person, other: GoogleCalendarFake) -> Person:
+def ben(harness: Harness, anna: Person, other: GoogleCalendarFake) -> Person:
     """Return Ben, who plans the same day in the same zone as Anna, on a calendar of his own."""
-    calendars = TwoCalendars(house, {anna.user: house.port, BEN: other})
-    house.coordinator = house.build_coordinator(submitter=house.submitter, calendars=calendars)
-    return Person(house, user=BEN)
+    calendars = TwoCalendars(harness, {anna.user: harness.port, BEN: other})
+    harness.coordinator = harness.build_coordinator(submitter=harness.submitter, calendars=calendars)
+    return Person(harness, user=BEN)
 
 
 def titles(calendar: GoogleCalendarFake) -> set[str]:
     return {event.summary for event in calendar.store.shown().values()}
 
 
-async def test_each_sees_only_their_own_meetings(house: House, anna: Person, ben: Person) -> None:
-    meeting(house, "Therapy", "09:30", "10:00")
+async def test_each_sees_only_their_own_meetings(harness: Harness, anna: Person, ben: Person) -> None:
+    meeting(harness, "Therapy", "09:30", "10:00")
     await anna.to_frame()
     await ben.to_frame()
     assert "Therapy" in anna.words
@@ -83,41 +85,41 @@ async def test_each_sees_only_their_own_meetings(house: House, anna: Person, ben
 
 
 async def test_each_writes_and_undoes_only_their_own(
-    house: House, anna: Person, ben: Person, other: GoogleCalendarFake
+    harness: Harness, anna: Person, ben: Person, other: GoogleCalendarFake
 ) -> None:
     await anna.to_refine("Report")
     await anna.press("Commit to calendar")
     await ben.to_refine("Mail")
     await ben.press("Commit to calendar")
-    assert ("Report" in titles(house.calendar), "Mail" in titles(house.calendar)) == (True, False)
+    assert ("Report" in titles(harness.calendar), "Mail" in titles(harness.calendar)) == (True, False)
     assert ("Report" in titles(other), "Mail" in titles(other)) == (False, True)
-    before = house.calendar.store.shown()
+    before = harness.calendar.store.shown()
     await ben.press("Undo")
     assert titles(other) == set()
-    assert house.calendar.store.shown() == before
+    assert harness.calendar.store.shown() == before
 
 
-async def test_nobody_without_a_calendar_reaches_another_one(house: House, anna: Person) -> None:
-    meeting(house, "Therapy", "09:30", "10:00")
-    calendars = TwoCalendars(house, {anna.user: house.port})
-    house.coordinator = house.build_coordinator(submitter=house.submitter, calendars=calendars)
-    ben = Person(house, user=BEN)
+async def test_nobody_without_a_calendar_reaches_another_one(harness: Harness, anna: Person) -> None:
+    meeting(harness, "Therapy", "09:30", "10:00")
+    calendars = TwoCalendars(harness, {anna.user: harness.port})
+    harness.coordinator = harness.build_coordinator(submitter=harness.submitter, calendars=calendars)
+    ben = Person(harness, user=BEN)
     await ben.to_frame()
     assert "Therapy" not in ben.words
     assert NOT_CONNECTED in ben.words
 
 
-async def test_each_reads_only_their_own_rules_and_tasks(house: House, anna: Person, ben: Person) -> None:
+async def test_each_reads_only_their_own_rules_and_tasks(harness: Harness, anna: Person, ben: Person) -> None:
     """S324: also what is kept in memory between two turns, and what App Home says about the last click."""
     for who, word in ((anna.user, "quokka"), (BEN, "wombat")):
         said = version_of(f"c-{word}", user=who, name=f"No {word}", description=f"No {word} after six.")
-        await house.store.constraints.write([said], cause=word)
-        await house.store.tasks.add(who, [new_task(f"Feed the {word}")], cause=word, now=house.clock.now())
+        await harness.store.constraints.write([said], cause=word)
+        await harness.store.tasks.add(who, [new_task(f"Feed the {word}")], cause=word, now=harness.clock.now())
     for _ in range(2):
         await anna.to_frame()
         await ben.to_frame()
         shown = {
-            each.user: f"{each.words} {await each.look('rules')!r} {await house.coordinator.home(each.user)!r}"
+            each.user: f"{each.words} {await each.look('rules')!r} {await harness.coordinator.home(each.user)!r}"
             for each in (anna, ben)
         }
         assert [("quokka" in text, "wombat" in text) for text in shown.values()] == [(True, False), (False, True)]

@@ -10,7 +10,7 @@ from typing import Any, get_args
 import pytest
 from tests.factories.sessions import fields_of
 from tests.fakes.google_calendar import Answer, Fail
-from tests.unit.conversation.person import AMSTERDAM, CHANNEL, MORNING, House, Person, buttons_in, meeting
+from tests.unit.conversation.person import AMSTERDAM, CHANNEL, MORNING, Harness, Person, buttons_in, meeting
 from tests.unit.conversation.test_open_musts import must
 
 from fateforger.calendar.ports import Rejected
@@ -46,14 +46,14 @@ def actions(person: Person) -> Iterator[str]:
 _OFFERED: set[tuple[TimeboxingStage, str]] = set()
 
 
-async def offered(anna: Person, house: House) -> set[tuple[TimeboxingStage, str]]:
+async def offered(anna: Person, harness: Harness) -> set[tuple[TimeboxingStage, str]]:
     """Return the result of :func:`cards`. It takes long and is always the same, so it is computed once."""
     if not _OFFERED:
-        _OFFERED.update(await cards(anna, house))
+        _OFFERED.update(await cards(anna, harness))
     return _OFFERED
 
 
-async def cards(anna: Person, house: House) -> set[tuple[TimeboxingStage, str]]:
+async def cards(anna: Person, harness: Harness) -> set[tuple[TimeboxingStage, str]]:
     """Return every action on a card, on a way through all stages and all their problems."""
     found: set[tuple[TimeboxingStage, str]] = set()
 
@@ -66,7 +66,7 @@ async def cards(anna: Person, house: House) -> set[tuple[TimeboxingStage, str]]:
         shown = {c.action for c in anna.controls() if isinstance(c, Button)} | {"proceed"}
         assert {m.value for m in offered_moves(session)} <= shown | {"commit_date"}
 
-    await _left_over(Person(house))
+    await _left_over(Person(harness))
     await anna.start()
     await look()
     await anna.press("Plan this day")
@@ -86,10 +86,10 @@ async def cards(anna: Person, house: House) -> set[tuple[TimeboxingStage, str]]:
     await anna.press("Refine")
     await _worse(anna, look)
     for nth in range(8):
-        house.calendar.inject(Fail(CalendarUnreachable("Away.")), verb="window", nth=nth)
+        harness.calendar.inject(Fail(CalendarUnreachable("Away.")), verb="window", nth=nth)
     await anna.choose("B", "15 min later")
     await look()
-    house.calendar.calm()
+    harness.calendar.calm()
     await anna.press("Preview")
     await look()
     await anna.press("Try again")
@@ -98,31 +98,31 @@ async def cards(anna: Person, house: House) -> set[tuple[TimeboxingStage, str]]:
     await look()
     await anna.press("Undo last update")
     await look()
-    house.calendar.inject(Answer(Rejected("No.")), verb="update")
+    harness.calendar.inject(Answer(Rejected("No.")), verb="update")
     await anna.press("Back")
     await anna.press("Refine")
     await anna.press("Commit to calendar")
     await look()
-    event = next(e for e in house.calendar.store.shown().values() if e.summary == "A")
-    house.calendar.store.user_edit(event.id, summary="A, my way")
+    event = next(e for e in harness.calendar.store.shown().values() if e.summary == "A")
+    harness.calendar.store.user_edit(event.id, summary="A, my way")
     await anna.press("Back to refine")
-    house.calendar.store.user_edit(event.id, summary="A, my own way")
+    harness.calendar.store.user_edit(event.id, summary="A, my own way")
     await anna.fill("edit_block", target=event.marker.key if event.marker else "", title="A, planned")
-    await _in_the_way(anna, house)
+    await _in_the_way(anna, harness)
     await look()
     return (
         found
-        | await _caught_up(house)
-        | await _held_back(house)
-        | await _unread(house)
-        | await _full(house)
-        | await _given(house)
-        | await _whole_mail(house)
-        | await _airy(house)
-        | await _often_late(house)
-        | await _boxed(house)
-        | await _over(house)
-        | await _unjudged(house)
+        | await _caught_up(harness)
+        | await _held_back(harness)
+        | await _unread(harness)
+        | await _full(harness)
+        | await _given(harness)
+        | await _whole_mail(harness)
+        | await _airy(harness)
+        | await _often_late(harness)
+        | await _boxed(harness)
+        | await _over(harness)
+        | await _unjudged(harness)
     )
 
 
@@ -142,20 +142,20 @@ async def _left_over(anna: Person) -> None:
         await anna.fill_row(title, "defer", day="some_day")
 
 
-async def _caught_up(house: House) -> set[tuple[TimeboxingStage, str]]:
+async def _caught_up(harness: Harness) -> set[tuple[TimeboxingStage, str]]:
     """Bring along all tasks the morning after that day, whose outcome is unknown, in one step."""
-    house.clock.at = MORNING + timedelta(days=1)
-    tuesday = Person(house)
+    harness.clock.at = MORNING + timedelta(days=1)
+    tuesday = Person(harness)
     await tuesday.to_tasks()
     stage, missed = (await tuesday.session()).stage, set(actions(tuesday))
     await tuesday.fill("catch_up")
     return {(stage, action) for action in (*missed, *actions(tuesday))}
 
 
-async def _full(house: House) -> set[tuple[TimeboxingStage, str]]:
+async def _full(harness: Harness) -> set[tuple[TimeboxingStage, str]]:
     """Show a day that a longer evening would make room on."""
-    house.clock.at = MORNING + timedelta(days=2)
-    person = Person(house)
+    harness.clock.at = MORNING + timedelta(days=2)
+    person = Person(harness)
     await person.to_tasks()
     tasks: dict[str, Any] = {
         "title_1": "Report",
@@ -168,47 +168,47 @@ async def _full(house: House) -> set[tuple[TimeboxingStage, str]]:
     return {((await person.session()).stage, action) for action in actions(person)}
 
 
-async def _whole_mail(house: House) -> set[tuple[TimeboxingStage, str]]:
+async def _whole_mail(harness: Harness) -> set[tuple[TimeboxingStage, str]]:
     """Show shallow work that fits between the meetings of its day only in pieces."""
-    house.clock.at = MORNING + timedelta(days=7)
-    person = Person(house)
-    day = house.clock.at.date()
+    harness.clock.at = MORNING + timedelta(days=7)
+    person = Person(harness)
+    day = harness.clock.at.date()
     for title, start, end in (("Workshop", "11:00", "12:30"), ("Review", "14:15", "17:00")):
-        meeting(house, title, start, end, day=day)
+        meeting(harness, title, start, end, day=day)
     await person.to_tasks()
     await person.fill("tasks", proceed=True, title_1="Mail", minutes_1=90, kind_1="shallow")
     return {((await person.session()).stage, action) for action in actions(person)}
 
 
-async def _airy(house: House) -> set[tuple[TimeboxingStage, str]]:
+async def _airy(harness: Harness) -> set[tuple[TimeboxingStage, str]]:
     """Show a day whose last task would take the time that stays free."""
-    house.clock.at = MORNING + timedelta(days=8)
-    person = Person(house)
+    harness.clock.at = MORNING + timedelta(days=8)
+    person = Person(harness)
     await person.to_tasks()
     tasks: dict[str, Any] = {"title_1": "Report", "minutes_1": 300, "title_2": "Mail", "minutes_2": 60}
     await person.fill("tasks", proceed=True, kind_2="shallow", **tasks)
     return {((await person.session()).stage, action) for action in actions(person)}
 
 
-async def _often_late(house: House) -> set[tuple[TimeboxingStage, str]]:
+async def _often_late(harness: Harness) -> set[tuple[TimeboxingStage, str]]:
     """Show a report, after three that took longer than planned."""
-    house.clock.at = MORNING + timedelta(days=9)
-    person = Person(house)
-    day = house.clock.at.date()
+    harness.clock.at = MORNING + timedelta(days=9)
+    person = Person(harness)
+    day = harness.clock.at.date()
     late = [
         Observation(id=f"s{n}/t1", title="Report", deep=True, planned=60, actual=90, day=day, source="changed")
         for n in range(3)
     ]
-    await house.store.durations.keep(person.user, late)
+    await harness.store.durations.keep(person.user, late)
     await person.to_tasks()
     await person.fill("tasks", proceed=False, title_1="Report", minutes_1=60)
     return {((await person.session()).stage, action) for action in actions(person)}
 
 
-async def _boxed(house: House) -> set[tuple[TimeboxingStage, str]]:
+async def _boxed(harness: Harness) -> set[tuple[TimeboxingStage, str]]:
     """Show small tasks in a box, one of which is done."""
-    house.clock.at = MORNING + timedelta(days=10)
-    person = Person(house)
+    harness.clock.at = MORNING + timedelta(days=10)
+    person = Person(harness)
     await person.to_tasks()
     titles: dict[str, Any] = {"title_1": "Bank", "title_2": "Post", "title_3": "Train"}
     minutes: dict[str, Any] = {f"minutes_{row}": 15 for row in (1, 2, 3)}
@@ -220,37 +220,37 @@ async def _boxed(house: House) -> set[tuple[TimeboxingStage, str]]:
     return {((await person.session()).stage, action) for action in found}
 
 
-async def _given(house: House) -> set[tuple[TimeboxingStage, str]]:
+async def _given(harness: Harness) -> set[tuple[TimeboxingStage, str]]:
     """Show a task that was moved to the next day."""
-    person = Person(house)
+    person = Person(harness)
     await person.to_tasks()
     await person.fill("tasks", title_1="Given", proceed=False)
     await person.fill_row("Given", "defer")
     return {((await person.session()).stage, action) for action in actions(person)}
 
 
-async def _over(house: House) -> set[tuple[TimeboxingStage, str]]:
+async def _over(harness: Harness) -> set[tuple[TimeboxingStage, str]]:
     """Show a day that is planned after it ended."""
-    house.clock.at = MORNING + timedelta(days=3)
-    person = Person(house)
+    harness.clock.at = MORNING + timedelta(days=3)
+    person = Person(harness)
     await person.start()
-    house.clock.at += timedelta(hours=11)
+    harness.clock.at += timedelta(hours=11)
     await person.press("Plan this day")
     return {((await person.session()).stage, action) for action in actions(person)}
 
 
-async def _unjudged(house: House) -> set[tuple[TimeboxingStage, str]]:
+async def _unjudged(harness: Harness) -> set[tuple[TimeboxingStage, str]]:
     """Show a must that only the person can judge, asked about before the commit."""
-    person = Person(house)
-    await house.store.constraints.write((must(),), cause="told dogs")
+    person = Person(harness)
+    await harness.store.constraints.write((must(),), cause="told dogs")
     await person.to_refine("Y")
     await person.press("Commit to calendar")
     return {((await person.session()).stage, action) for action in actions(person)}
 
 
-async def _unread(house: House) -> set[tuple[TimeboxingStage, str]]:
+async def _unread(harness: Harness) -> set[tuple[TimeboxingStage, str]]:
     """Show a message that no model reads, with the actions for its words."""
-    person = Person(house)
+    person = Person(harness)
     await person.to_tasks()
     await person.says("Report 2h")
     reply = person.arrived[-1].reply
@@ -259,9 +259,9 @@ async def _unread(house: House) -> set[tuple[TimeboxingStage, str]]:
     return {((await person.session()).stage, each.action) for each in buttons if isinstance(each, Button)}
 
 
-async def _held_back(house: House) -> set[tuple[TimeboxingStage, str]]:
+async def _held_back(harness: Harness) -> set[tuple[TimeboxingStage, str]]:
     """Hold a change back by a rule, and leave the plan as it is."""
-    person = Person(house)
+    person = Person(harness)
     await person.to_refine("Z")
     await person.fill("rule_new", words="Nothing at night", kind="avoid_window", times="3-4", necessity="must")
     await person.fill_row("Z", "edit_block", start=time(3, 15))
@@ -276,9 +276,9 @@ async def _back_and_forth(anna: Person) -> None:
         await anna.choose("B", "15 min earlier")
 
 
-async def _in_the_way(anna: Person, house: House) -> None:
+async def _in_the_way(anna: Person, harness: Harness) -> None:
     """Put a meeting where each block is, so that moving blocks does not help."""
-    meeting(house, "New", "00:00", "23:55")
+    meeting(harness, "New", "00:00", "23:55")
     await anna.press("Redo step")
 
 
@@ -298,9 +298,9 @@ async def _rules(anna: Person, found: set[tuple[TimeboxingStage, str]]) -> None:
     await anna.fill("rule_new", words="Gym")
     await anna.press("Your rules")
     stage = (await anna.session()).stage
-    version = next(v for v in await anna.house.store.constraints.of(anna.user) if v.record.name == "Gym")
+    version = next(v for v in await anna.harness.store.constraints.of(anna.user) if v.record.name == "Gym")
     shown = await anna.look("rule", target=f"0 {version.uid}")
-    await anna.house.store.constraints.write([guessed(version)], cause="guess")
+    await anna.harness.store.constraints.write([guessed(version)], cause="guess")
     for label in ("Confirm", "Not for this day", "Use it for this day again", "Decline", "Restore", "Archive"):
         shown = await anna.look("rule", target=shown.target)
         found.update((stage, button.action) for button in buttons_in(shown))
@@ -314,9 +314,9 @@ def guessed(version: Version) -> Version:
 
 
 @pytest.mark.extra
-async def test_every_control_has_an_executor_or_a_form(anna: Person, house: House) -> None:
+async def test_every_control_has_an_executor_or_a_form(anna: Person, harness: Harness) -> None:
     """S214: nothing on a card is dead, and no action exists that no card offers."""
-    found = {action for _, action in await offered(anna, house)}
+    found = {action for _, action in await offered(anna, harness)}
     forms = {f"form.{name}" for name in (*SESSION_FORMS, *RULES)}
     elsewhere = {action for action, (kind, _) in ACTIONS.items() if kind not in get_args(SessionCommand)}
     elsewhere |= {action.id for action in list_actions(AnswerProposal)}
@@ -326,10 +326,10 @@ async def test_every_control_has_an_executor_or_a_form(anna: Person, house: Hous
 
 
 @pytest.mark.extra
-async def test_every_legal_move_is_offered_where_it_is_legal(anna: Person, house: House) -> None:
+async def test_every_legal_move_is_offered_where_it_is_legal(anna: Person, harness: Harness) -> None:
     """S59: the table and the buttons agree, Stage 0's Continue being called ``commit_date``. Retry in Stage 5 appears
     when a commit fails; its test is with the troubles."""
-    found = await offered(anna, house)
+    found = await offered(anna, harness)
     legal = {(stage, move) for stage, moves in TRANSITIONS.items() for move in moves}
     shown = {(stage, Move(action)) for stage, action in found if action in set(Move)}
     shown |= {(stage, Move.PROCEED) for stage, action in found if action == "commit_date"}
@@ -377,7 +377,7 @@ def test_a_choice_that_cannot_be_read(action: str) -> None:
 async def test_cards_outside_of_a_session_only_start_one(anna: Person) -> None:
     await anna.to_frame()
     session = await anna.session()
-    now = anna.house.clock.now()
+    now = anna.harness.clock.now()
     homes = (home_card(Board(now, session.tz)), home_card(Board(now, session.tz, [session])))
     for card in (welcome_card(), *homes, ended_reply(session)):
         buttons = [b for p in card.parts for b in getattr(p, "items", ())]
@@ -389,10 +389,10 @@ async def test_cards_outside_of_a_session_only_start_one(anna: Person) -> None:
 
 async def test_home_lists_the_days(anna: Person) -> None:
     await anna.to_committed("Report")
-    card = await anna.door.home(anna.user)
+    card = await anna.coordinator.home(anna.user)
     words = [getattr(p, "text", "") for p in card.parts]
     assert "**Monday 2 March**: on your calendar, 3 blocks" in words
-    empty = await anna.door.home("U_NEW")
+    empty = await anna.coordinator.home("U_NEW")
     assert [p.kind for p in empty.parts] == [
         *("heading", "prose", "controls"),
         *("divider", "heading", "prose", "controls"),
@@ -405,23 +405,23 @@ async def test_home_lists_the_days(anna: Person) -> None:
 
 async def test_a_plan_is_beginning_until_its_thread_is_known(anna: Person) -> None:
     """S351: meanwhile an answer in the thread waits; it is not taken for the first words of another plan."""
-    now = anna.house.clock.now()
+    now = anna.harness.clock.now()
     begin = StartTimeboxing(
         command_id="c", user_id=anna.user, at=now, channel=CHANNEL, thread_ts=None, tz=AMSTERDAM, date=None
     )
-    assert not await anna.door.is_beginning(anna.user, CHANNEL, now)
-    await anna.door.handle(begin)
-    assert await anna.door.is_beginning(anna.user, CHANNEL, now)
-    assert not await anna.door.is_beginning(anna.user, "C2", now)
-    assert not await anna.door.is_beginning("U_OTHER", CHANNEL, now)
+    assert not await anna.coordinator.is_beginning(anna.user, CHANNEL, now)
+    await anna.coordinator.handle(begin)
+    assert await anna.coordinator.is_beginning(anna.user, CHANNEL, now)
+    assert not await anna.coordinator.is_beginning(anna.user, "C2", now)
+    assert not await anna.coordinator.is_beginning("U_OTHER", CHANNEL, now)
     await anna.read()
-    assert not await anna.door.is_beginning(anna.user, CHANNEL, anna.house.clock.now())
+    assert not await anna.coordinator.is_beginning(anna.user, CHANNEL, anna.harness.clock.now())
 
 
 async def test_who_and_where(anna: Person) -> None:
     await anna.to_frame()
-    assert await anna.door.owner(anna.session_id) == anna.user
-    assert await anna.door.owner("s-unknown") is None
-    assert await anna.door.session_in_thread("C1", "1.0") == anna.session_id
-    assert await anna.door.session_in_thread("C1", "2.0") is None
-    assert anna.door.welcome() == welcome_card()
+    assert await anna.coordinator.owner(anna.session_id) == anna.user
+    assert await anna.coordinator.owner("s-unknown") is None
+    assert await anna.coordinator.session_in_thread("C1", "1.0") == anna.session_id
+    assert await anna.coordinator.session_in_thread("C1", "2.0") is None
+    assert anna.coordinator.welcome() == welcome_card()

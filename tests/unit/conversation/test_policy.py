@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import time
 from typing import Any
 
-from tests.unit.conversation.person import ANNA, House, Person, buttons_in
-from tests.unit.conversation.queue.desk import labels
+from tests.unit.conversation.person import ANNA, Harness, Person, buttons_in
+from tests.unit.conversation.queue.person import labels
 from tests.unit.conversation.test_fitting import drafted
 
 from fateforger.drafting.instance import Policy
@@ -33,12 +33,12 @@ USUAL: dict[str, Any] = {
 }
 
 
-async def names(house: House) -> list[str]:
-    newest = select_newest(await house.store.constraints.of(ANNA), ANNA)
+async def names(harness: Harness) -> list[str]:
+    newest = select_newest(await harness.store.constraints.of(ANNA), ANNA)
     return sorted(version.record.name for version in newest.values() if not version.retired)
 
 
-async def test_lunch_set_once_is_in_the_frame_and_in_the_next_draft(anna: Person, house: House) -> None:
+async def test_lunch_set_once_is_in_the_frame_and_in_the_next_draft(anna: Person, harness: Harness) -> None:
     """S245"""
     await anna.to_frame()
     ways = [button.action for button in buttons_in(await anna.look("rule_new"))]
@@ -48,7 +48,7 @@ async def test_lunch_set_once_is_in_the_frame_and_in_the_next_draft(anna: Person
     assert await anna.fill("policy", **{**USUAL, "lunch_start": time(13), "lunch_minutes": 60}) is None
     assert "Lunch is at 13:00 for 1 h from now on." in anna.words
     assert "lunch around 13:00 for 1 h" in anna.words
-    assert await names(house) == ["Lunch is at 13:00 for 1 h"]
+    assert await names(harness) == ["Lunch is at 13:00 for 1 h"]
     again = {field.name: field.value for field in (await anna.look("policy")).inputs}
     assert (again["lunch_start"], again["lunch_minutes"]) == (time(13), 60)
     await anna.press("Continue")
@@ -56,19 +56,19 @@ async def test_lunch_set_once_is_in_the_frame_and_in_the_next_draft(anna: Person
     assert any(button.label == "How days are planned" for button in buttons_in(await anna.look("rules")))
 
 
-async def test_a_setting_is_changed_in_place_and_cleared(anna: Person, house: House) -> None:
+async def test_a_setting_is_changed_in_place_and_cleared(anna: Person, harness: Harness) -> None:
     """S245"""
     await anna.to_frame()
     await anna.fill("policy", **{**USUAL, "slack": 30, "deep_blocks": 2})
-    assert await names(house) == ["30% of the free time stays free", "A day has at most 2 blocks of deep work"]
+    assert await names(harness) == ["30% of the free time stays free", "A day has at most 2 blocks of deep work"]
     await anna.fill("policy", **{**USUAL, "slack": 25, "deep_blocks": 2})
-    assert await names(house) == ["25% of the free time stays free", "A day has at most 2 blocks of deep work"]
+    assert await names(harness) == ["25% of the free time stays free", "A day has at most 2 blocks of deep work"]
     await anna.fill("policy", **{**USUAL, "slack": None, "deep_blocks": 2})
-    assert await names(house) == ["A day has at most 2 blocks of deep work"]
+    assert await names(harness) == ["A day has at most 2 blocks of deep work"]
     assert {field.name: field.value for field in (await anna.look("policy")).inputs} == {**SHOWN, "deep_blocks": 2}
 
 
-async def test_a_routine_is_drafted_on_its_days_and_skipped_for_one(anna: Person, house: House) -> None:
+async def test_a_routine_is_drafted_on_its_days_and_skipped_for_one(anna: Person, harness: Harness) -> None:
     """S246"""
     await anna.to_frame()
     errors = await anna.fill("routine", title="", times="8:45-8:10", kind="H")
@@ -77,30 +77,30 @@ async def test_a_routine_is_drafted_on_its_days_and_skipped_for_one(anna: Person
     values: dict[str, Any] = {"title": "School run", "times": "8:10-8:45", "kind": "C", "days": ("MO", "TU")}
     assert await anna.fill("routine", **values) is None
     assert "School run is planned on Monday and Tuesday at 08:10 for 35 min from now on." in anna.words
-    version = (await house.store.constraints.of(ANNA))[-1]
+    version = (await harness.store.constraints.of(ANNA))[-1]
     assert version.record.scope is Scope.PROFILE
     await anna.press("Continue")
     assert "08:10 School run" in await drafted(anna)
 
 
-async def test_settings_are_made_from_app_home(anna: Person, house: House) -> None:
+async def test_settings_are_made_from_app_home(anna: Person, harness: Harness) -> None:
     """S245: outside of any plan, and they count in the next one."""
-    home = await house.coordinator.home(anna.user)
+    home = await harness.coordinator.home(anna.user)
     assert "How days are planned" in labels(home)
-    form = await house.coordinator.open_form(FormRequest(form="policy", session_id="", user_id=anna.user))
+    form = await harness.coordinator.open_form(FormRequest(form="policy", session_id="", user_id=anna.user))
     given = {field.name: field.value for field in form.inputs} | {"lunch_start": time(13), "lunch_minutes": 60}
-    command = await house.coordinator.read_form(
+    command = await harness.coordinator.read_form(
         FormSubmission(
             form="policy",
             session_id="",
             user_id=anna.user,
             command_id="home",
-            at=house.clock.now(),
+            at=harness.clock.now(),
             target=form.target,
             values=given,
         )
     )
     assert not isinstance(command, Form | FormErrors)
-    await house.coordinator.handle(command)
+    await harness.coordinator.handle(command)
     await anna.to_skeleton("Report")
     assert "**13:00–14:00** Lunch" in anna.words

@@ -10,7 +10,7 @@ import pytest
 from tests.factories.constraints import version_of
 from tests.fakes.memory_constraints import MemoryConstraints
 from tests.fakes.memory_index import MemoryIndex
-from tests.unit.conversation.person import MORNING, HandClock, House
+from tests.unit.conversation.person import MORNING, Harness, ManualClock
 from tests.unit.conversation.rules import CALLS, QUIET, RULES
 from tests.unit.conversation.sessions import planned
 
@@ -28,7 +28,7 @@ from fateforger.values import replace
 REFINE = planned(TimeboxingStage.REFINE)
 
 
-class Shelf(MemoryConstraints):
+class GatedConstraints(MemoryConstraints):
     """Counts its reads, and waits for ``open`` before it answers one."""
 
     def __init__(self) -> None:
@@ -47,12 +47,14 @@ class Shelf(MemoryConstraints):
 
 
 @asynccontextmanager
-async def retrieving(*versions: Version, seconds: float = 30) -> AsyncIterator[tuple[ConstraintRetriever, Shelf]]:
-    shelf = Shelf()
+async def retrieving(
+    *versions: Version, seconds: float = 30
+) -> AsyncIterator[tuple[ConstraintRetriever, GatedConstraints]]:
+    constraints = GatedConstraints()
     for number, version in enumerate(versions):
-        await shelf.write([version], cause=f"c{number}")
-    retriever = ConstraintRetriever(shelf, HandClock(), seconds=seconds)
-    yield retriever, shelf
+        await constraints.write([version], cause=f"c{number}")
+    retriever = ConstraintRetriever(constraints, ManualClock(), seconds=seconds)
+    yield retriever, constraints
     await retriever.aclose()
 
 
@@ -92,36 +94,36 @@ async def test_what_an_earlier_try_of_the_same_command_wrote_is_left_out() -> No
 
 async def test_s102_what_was_begun_is_shared() -> None:
     """A read begun at the start serves the first turn, and a slow one is not begun twice."""
-    async with retrieving(QUIET) as (at, shelf):
-        shelf.open.clear()
+    async with retrieving(QUIET) as (at, constraints):
+        constraints.open.clear()
         at.begin("U1")
         at.begin("U1")
         both = [asyncio.create_task(at.retrieve(REFINE)) for _ in range(2)]
         await asyncio.sleep(0)
-        shelf.open.set()
+        constraints.open.set()
         assert [uids(reading) for reading in await asyncio.gather(*both)] == [["quiet"], ["quiet"]]
-        assert shelf.reads == 1
+        assert constraints.reads == 1
 
 
 async def test_s4_a_store_that_hangs_makes_nobody_wait() -> None:
     """The turn goes on with nothing, and later with what was known last; it says so each time."""
-    async with retrieving(QUIET, seconds=0.5) as (at, shelf):
-        shelf.open.clear()
+    async with retrieving(QUIET, seconds=0.5) as (at, constraints):
+        constraints.open.clear()
         assert await at.retrieve(REFINE) == MemoryReading(error=TOO_LONG)
-        shelf.open.set()
+        constraints.open.set()
         assert uids(await at.retrieve(REFINE)) == ["quiet"]
-        shelf.open.clear()
+        constraints.open.clear()
         late = await at.retrieve(REFINE)
         assert (uids(late), late.error) == (["quiet"], TOO_LONG)
 
 
 async def test_s392_what_was_read_long_ago_is_not_used_while_the_store_hangs() -> None:
     """Another program may have written since, which this one does not know."""
-    shelf, clock = Shelf(), HandClock()
-    await shelf.write([QUIET], cause="c0")
-    retriever = ConstraintRetriever(shelf, clock, seconds=0.2)
+    constraints, clock = GatedConstraints(), ManualClock()
+    await constraints.write([QUIET], cause="c0")
+    retriever = ConstraintRetriever(constraints, clock, seconds=0.2)
     assert (await retriever.retrieve(REFINE)).error is None
-    shelf.open.clear()
+    constraints.open.clear()
     clock.at += KEPT_FOR / 2
     assert (await retriever.retrieve(REFINE, whole=True)).versions != ()
     clock.at += KEPT_FOR
@@ -131,21 +133,21 @@ async def test_s392_what_was_read_long_ago_is_not_used_while_the_store_hangs() -
 
 
 async def test_s7_after_a_write_what_was_read_before_counts_no_more() -> None:
-    async with retrieving(QUIET, seconds=0.5) as (at, shelf):
+    async with retrieving(QUIET, seconds=0.5) as (at, constraints):
         assert uids(await at.retrieve(REFINE)) == ["quiet"]
-        await shelf.write([CALLS], cause="c9")
-        shelf.open.clear()
+        await constraints.write([CALLS], cause="c9")
+        constraints.open.clear()
         at.refresh_after_write("U1")
         assert (await at.retrieve(REFINE)).recalled is None
-        shelf.open.set()
+        constraints.open.set()
         assert sorted(uids(await at.retrieve(REFINE))) == ["calls", "quiet"]
-        assert shelf.reads == 2
+        assert constraints.reads == 2
 
 
 async def test_s21_a_store_that_is_down_leaves_what_was_recalled() -> None:
-    async with retrieving(QUIET) as (at, shelf):
+    async with retrieving(QUIET) as (at, constraints):
         before = with_memory(REFINE, await at.retrieve(REFINE), MORNING)
-        shelf.fault = StoreUnavailable("The database is locked.")
+        constraints.fault = StoreUnavailable("The database is locked.")
         reading = await at.retrieve(before)
         after = with_memory(before, reading, MORNING)
     assert before.rules.recalled is not None
@@ -153,8 +155,8 @@ async def test_s21_a_store_that_is_down_leaves_what_was_recalled() -> None:
 
 
 async def test_a_damaged_constraint_does_not_take_the_others_with_it() -> None:
-    async with retrieving(QUIET) as (at, shelf):
-        shelf.fault = ConstraintUnreadable("One rule is damaged.", names={"calls": "Calls"})
+    async with retrieving(QUIET) as (at, constraints):
+        constraints.fault = ConstraintUnreadable("One rule is damaged.", names={"calls": "Calls"})
         reading = await at.retrieve(REFINE)
     assert (uids(reading), reading.error) == (["quiet"], "One rule is damaged.")
 
@@ -170,11 +172,11 @@ async def test_what_was_said_is_dropped_once_the_store_shows_it(*, known: bool) 
 
 
 async def test_closing_ends_what_is_under_way() -> None:
-    async with retrieving(QUIET, seconds=0.1) as (at, shelf):
-        shelf.open.clear()
+    async with retrieving(QUIET, seconds=0.1) as (at, constraints):
+        constraints.open.clear()
         await at.retrieve(REFINE)
         await at.aclose()
-    assert shelf.reads == 1
+    assert constraints.reads == 1
 
 
 # --- what a message may be about ---
@@ -184,37 +186,37 @@ def reply(text: str) -> TimeboxingUserReply:
     return TimeboxingUserReply(command_id="c1", user_id="U1", at=MORNING, session_id="s1", text=text)
 
 
-async def indexed(house: House, count: int) -> tuple[MemoryService, MemoryIndex]:
+async def indexed(harness: Harness, count: int) -> tuple[MemoryService, MemoryIndex]:
     """Return a person with that many wishes and one rule about lunch, all of them in the index."""
-    shelf, index = MemoryConstraints(), MemoryIndex()
+    constraints, index = MemoryConstraints(), MemoryIndex()
     wishes = [version_of(f"w{n:03}", necessity="prefer", description=f"wish {n}") for n in range(count)]
     rows = [version_of("lunch", necessity="prefer", description="lunch outside, at the canal"), *wishes]
-    for version in await shelf.write(rows, cause="c0"):
+    for version in await constraints.write(rows, cause="c0"):
         await index.put(version)
-    return MemoryService(shelf, house.store.jobs, house.clock, index=index), index
+    return MemoryService(constraints, harness.store.jobs, harness.clock, index=index), index
 
 
-async def test_of_too_many_rules_those_near_to_the_message_are_shown_first(house: House) -> None:
+async def test_of_too_many_rules_those_near_to_the_message_are_shown_first(harness: Harness) -> None:
     """The index ranks what a model gets to see, and decides nothing else (K5)."""
-    desk, _ = await indexed(house, 150)
-    reading = await desk.look(REFINE, reply("what do you know about lunch at the canal?"))
+    queue_person, _ = await indexed(harness, 150)
+    reading = await queue_person.look(REFINE, reply("what do you know about lunch at the canal?"))
     listed = nameable_constraints(with_memory(REFINE, reading, MORNING), reading.versions)
     assert (reading.near[0], listed[0].uid, len(listed)) == ("lunch", "lunch", MOST_NAMED)
     without = nameable_constraints(with_memory(REFINE, replace(reading, near=()), MORNING), reading.versions)
     assert [version.uid for version in without] != [version.uid for version in listed]
-    await desk.aclose()
+    await queue_person.aclose()
 
 
-async def test_a_click_searches_nothing(house: House) -> None:
-    desk, _ = await indexed(house, 20)
+async def test_a_click_searches_nothing(harness: Harness) -> None:
+    queue_person, _ = await indexed(harness, 20)
     click = ShowMemory(command_id="c1", user_id="U1", at=MORNING, session_id="s1")
-    assert (await desk.look(REFINE, click)).near == ()
-    await desk.aclose()
+    assert (await queue_person.look(REFINE, click)).near == ()
+    await queue_person.aclose()
 
 
-async def test_while_the_index_is_away_rules_are_compared_by_spelling(house: House) -> None:
-    desk, index = await indexed(house, 150)
+async def test_while_the_index_is_away_rules_are_compared_by_spelling(harness: Harness) -> None:
+    queue_person, index = await indexed(harness, 150)
     index.trouble = MemoryUnavailable("The index is damaged.")
-    reading = await desk.look(REFINE, reply("lunch at the canal"))
+    reading = await queue_person.look(REFINE, reply("lunch at the canal"))
     assert (reading.near[0], reading.error, len(reading.versions)) == ("lunch", None, 151)
-    await desk.aclose()
+    await queue_person.aclose()

@@ -14,7 +14,7 @@ from tests.factories.words import inputs_of, new, wants
 from tests.factories.words import opening as begins
 from tests.fakes.openai_server import KEY, MODEL, Says, model_server
 from tests.fakes.scripted_model import ScriptedModel
-from tests.unit.conversation.person import AMSTERDAM, ANNA, CHANNEL, MORNING, House, Person, open_house_at
+from tests.unit.conversation.person import AMSTERDAM, ANNA, CHANNEL, MORNING, Harness, Person, open_harness_at
 
 from fateforger import __version__
 from fateforger.adapters.model.client import ChatModel
@@ -27,31 +27,31 @@ from fateforger.errors import ModelUnreachable
 from fateforger.session.commands.thread import Opening
 
 HIDING = b"only for this test"
-Open = Callable[..., Awaitable[House]]
+Open = Callable[..., Awaitable[Harness]]
 
 
 @pytest.fixture
 async def opening(tmp_path: Path) -> AsyncIterator[Open]:
     """Yield a function that opens a program which records into ``tmp_path / "turns"``."""
-    opened: list[House] = []
+    opened: list[Harness] = []
 
-    async def open_(model: ScriptedModel, cleaning: Redaction, folder: Path | None = None) -> House:
+    async def open_(model: ScriptedModel, cleaning: Redaction, folder: Path | None = None) -> Harness:
         kept = RecordingSink(RecordingFiles(folder or tmp_path / "turns"), cleaning)
-        opened.append(await open_house_at(tmp_path, model=model, kept=kept))
+        opened.append(await open_harness_at(tmp_path, model=model, kept=kept))
         return opened[-1]
 
     yield open_
-    for house in opened:
-        await house.close()
+    for harness in opened:
+        await harness.close()
 
 
 def texts(folder: Path) -> list[str]:
     return [path.read_text() for path in folder.glob("*.json")]
 
 
-async def recorded(house: House, folder: Path) -> list[RecordedTurn]:
+async def recorded(harness: Harness, folder: Path) -> list[RecordedTurn]:
     """Return the turns in the order in which they began, without drafts made in the background."""
-    await house.coordinator.aclose()
+    await harness.coordinator.aclose()
     known = [parse_recorded_turn(json.loads(text), "a recording") for text in texts(folder)]
     turns = [
         (len(run.input.session.thread.handled), turn) for turn in known for run in turn.runs if isinstance(run, Run)
@@ -67,10 +67,10 @@ async def test_a_whole_day_is_recorded_and_goes_the_same_way_again(
 
     With pseudonyms it holds no word of a person: not in titles, notes, messages, meetings, prompts or answers (S221).
     """
-    house = await opening(speaking(), Redaction(key=key))
-    anna = await told_day(house)
+    harness = await opening(speaking(), Redaction(key=key))
+    anna = await told_day(harness)
     assert (await anna.session()).stage.number == 5
-    turns = await recorded(house, tmp_path / "turns")
+    turns = await recorded(harness, tmp_path / "turns")
     assert [await replay(turn) for turn in turns] == [()] * 11
     said = "".join(texts(tmp_path / "turns")).lower()
     assert [word.lower() in said for word in SECRET_WORDS] == [key is None] * len(SECRET_WORDS)
@@ -96,9 +96,9 @@ async def test_a_whole_day_is_recorded_and_goes_the_same_way_again(
 
 
 async def test_files_are_for_their_owner_only(opening: Open, tmp_path: Path) -> None:
-    house = await opening(ScriptedModel(), Redaction())
-    await Person(house).to_tasks()
-    await house.coordinator.aclose()
+    harness = await opening(ScriptedModel(), Redaction())
+    await Person(harness).to_tasks()
+    await harness.coordinator.aclose()
     folder = tmp_path / "turns"
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert [stat.S_IMODE(p.stat().st_mode) for p in folder.iterdir()] == [0o600] * 2
@@ -107,22 +107,22 @@ async def test_files_are_for_their_owner_only(opening: Open, tmp_path: Path) -> 
 async def test_secrets_are_in_no_recording(opening: Open, tmp_path: Path) -> None:
     """Not even when the person says one, and the turn can still be replayed."""
     token, password = "xoxb-0123456789-abcdef", "hunter2"
-    house = await opening(ScriptedModel(wants("answer"), {"n": token}, "?"), Redaction(secrets=(token, password)))
-    anna = Person(house)
+    harness = await opening(ScriptedModel(wants("answer"), {"n": token}, "?"), Redaction(secrets=(token, password)))
+    anna = Person(harness)
     await anna.to_frame()
     await anna.says(f"my token is {token} and {password}")
-    turns = await recorded(house, tmp_path / "turns")
+    turns = await recorded(harness, tmp_path / "turns")
     said = "".join(texts(tmp_path / "turns"))
     assert (token in said, password in said, SECRET in said) == (False, False, True)
     assert [await replay(turn) for turn in turns] == [(), ()]
 
 
 async def test_a_model_that_fails_is_recorded_as_failing(opening: Open, tmp_path: Path) -> None:
-    house = await opening(ScriptedModel(ModelUnreachable("Away.")), Redaction(key=HIDING))
-    anna = Person(house)
+    harness = await opening(ScriptedModel(ModelUnreachable("Away.")), Redaction(key=HIDING))
+    anna = Person(harness)
     await anna.to_frame()
     await anna.says("weiter")
-    turn = (await recorded(house, tmp_path / "turns"))[-1]
+    turn = (await recorded(harness, tmp_path / "turns"))[-1]
     assert [e.failure.kind for e in turn.runs[0].exchanges if e.failure] == ["model_unreachable"]
     assert await replay(turn) == ()
 
@@ -134,15 +134,15 @@ async def test_a_first_message_and_a_draft_are_recorded_as_well(
     """S44: a draft is asked for in the background, by no turn; it has a recording of its own."""
     draft = {"blocks": [{"task": 1, "title": None, "type": "DW", "start": "09:00", "minutes": 60}]}
     first = begins(inputs=inputs_of(add=[new("Zwetschgendatschi", 60)]))
-    house = await opening(ScriptedModel(first, wants("proceed"), wants("proceed"), draft), Redaction(key=key))
+    harness = await opening(ScriptedModel(first, wants("proceed"), wants("proceed"), draft), Redaction(key=key))
     about = {"command_id": "m1", "user_id": ANNA, "channel": CHANNEL, "thread_ts": "1.0", "tz": AMSTERDAM}
-    await house.coordinator.on_opening(Opening(**about, at=MORNING, text="Zwetschgendatschi today"))
-    anna = Person(house)
+    await harness.coordinator.on_opening(Opening(**about, at=MORNING, text="Zwetschgendatschi today"))
+    anna = Person(harness)
     await anna.read()
     for text in ("ja", "weiter"):
         await anna.says(text)
     await anna.press("Continue")  # waits for the draft
-    await house.coordinator.aclose()
+    await harness.coordinator.aclose()
     turns = [parse_recorded_turn(json.loads(text), "a recording") for text in texts(tmp_path / "turns")]
     (read,) = [turn for turn in turns if isinstance(turn.runs[0], OpeningRun)]
     (drawn,) = [turn for turn in turns if isinstance(turn.runs[0], DraftRun)]
@@ -160,10 +160,10 @@ async def test_a_full_disk_harms_no_turn_and_is_said_once(
     opening: Open, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "file").write_text("no directory")
-    house = await opening(speaking(), Redaction(), tmp_path / "file" / "turns")
-    anna = await told_day(house)
+    harness = await opening(speaking(), Redaction(), tmp_path / "file" / "turns")
+    anna = await told_day(harness)
     assert (await anna.session()).stage.number == 5
-    await house.coordinator.aclose()
+    await harness.coordinator.aclose()
     said = [r.getMessage() for r in caplog.records if r.name == "fateforger.conversation.turn_runs"]
     assert len(said) == 1
     assert said[0].startswith("turns cannot be recorded for now: I cannot write to")
@@ -172,8 +172,8 @@ async def test_a_full_disk_harms_no_turn_and_is_said_once(
 async def test_one_line_of_facts_for_each_turn(opening: Open, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """S61, S215: session, intent and its source, ops, mode, proposal; tokens, cost and time; the facts of the stage."""
     caplog.set_level(logging.INFO, "fateforger")
-    house = await opening(speaking(), Redaction())
-    anna = await told_day(house)
+    harness = await opening(speaking(), Redaction())
+    anna = await told_day(harness)
     logged = [r.getMessage() for r in caplog.records if r.name == "fateforger.conversation.turn_runs"]
     lines = [line for line in logged if line.startswith("turn ")]
     noted = [dict(part.split("=", 1) for part in line.split()[1:]) for line in lines]
@@ -207,9 +207,9 @@ async def test_prompts_and_titles_are_never_logged(tmp_path: Path, caplog: pytes
     lines = (Says(line if isinstance(line, str) else json.dumps(line)) for line in LINES)
     async with model_server(lambda asked: Says("") if "You draft" in asked.system else next(lines)) as server:
         model = ChatModel(Endpoint(server.url, MODEL, KEY))
-        house = await open_house_at(tmp_path, model=model)
-        await told_day(house)
-        await house.close()
+        harness = await open_harness_at(tmp_path, model=model)
+        await told_day(harness)
+        await harness.close()
         await model.aclose()
     said = "\n".join(f"{r.getMessage()} {r.exc_text or ''}" for r in caplog.records).lower()
     assert "turn session=" in said

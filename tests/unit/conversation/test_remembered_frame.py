@@ -13,7 +13,7 @@ from tests.factories.wishes import rule as wished
 from tests.factories.wishes import wish
 from tests.factories.words import day, wants
 from tests.fakes.scripted_model import ScriptedModel
-from tests.unit.conversation.person import ANNA, House, Person, open_house_at
+from tests.unit.conversation.person import ANNA, Harness, Person, open_harness_at
 from tests.unit.conversation.test_fitting import drafted
 
 from fateforger.planning.plan import resolve
@@ -30,8 +30,8 @@ def stated(slot: str, at: str, **fields: Any) -> Any:
     return version_of(slot, user=ANNA, aspect_classification=aspect, **{"necessity": "must", **fields})
 
 
-async def remember(house: House, *versions: Any) -> None:
-    await house.store.constraints.write(versions, cause="import")
+async def remember(harness: Harness, *versions: Any) -> None:
+    await harness.store.constraints.write(versions, cause="import")
 
 
 async def shown(anna: Person) -> tuple[time, time]:
@@ -45,10 +45,10 @@ async def first_block(anna: Person) -> time:
     return min(block.start.time().replace(tzinfo=None) for block in resolve(plan))
 
 
-async def test_what_is_known_fills_the_frame_and_the_draft(anna: Person, house: House) -> None:
+async def test_what_is_known_fills_the_frame_and_the_draft(anna: Person, harness: Harness) -> None:
     """S42, F4: and each part is named with the words that it comes from."""
     await remember(
-        house,
+        harness,
         stated("work_start", "08:30", description="I always start at half past eight"),
         stated("work_end", "16:00", description="Done at four"),
         stated("bedtime", "22:15", description="In bed by quarter past ten"),
@@ -64,9 +64,9 @@ async def test_what_is_known_fills_the_frame_and_the_draft(anna: Person, house: 
     assert await first_block(anna) == time(8, 30)
 
 
-async def test_a_part_is_changed_for_the_day_and_the_rule_stays(anna: Person, house: House) -> None:
+async def test_a_part_is_changed_for_the_day_and_the_rule_stays(anna: Person, harness: Harness) -> None:
     """S42: another thread follows the rule again."""
-    await remember(house, stated("work_start", "08:30", description="I always start at half past eight"))
+    await remember(harness, stated("work_start", "08:30", description="I always start at half past eight"))
     await anna.to_frame()
     await anna.pick("set_day_start", time(9, 30))
     assert await shown(anna) == (time(9, 30), time(18))
@@ -74,12 +74,12 @@ async def test_a_part_is_changed_for_the_day_and_the_rule_stays(anna: Person, ho
     await anna.press("Continue")
     await drafted(anna)
     assert await first_block(anna) == time(9, 30)
-    tomorrow = Person(house)
+    tomorrow = Person(harness)
     await tomorrow.to_frame()
     assert await shown(tomorrow) == (time(8, 30), time(18))
 
 
-async def test_a_form_sets_the_ends_of_each_day(anna: Person, house: House) -> None:
+async def test_a_form_sets_the_ends_of_each_day(anna: Person, harness: Harness) -> None:
     """S42, S245: what is rare is behind More, and a field that is cleared goes back to the usual."""
     await anna.to_frame()
     first = await anna.look("policy")
@@ -92,7 +92,7 @@ async def test_a_form_sets_the_ends_of_each_day(anna: Person, house: House) -> N
         "**From what you told me:** work starts at 08:30, work ends at 15:30 and you go to bed at 23:00." in anna.words
     )
     assert "bedtime" in {field.name for field in (await anna.look("policy")).inputs}
-    kept = await house.store.constraints.of(ANNA)
+    kept = await harness.store.constraints.of(ANNA)
     assert {version.record.applicability.timezone for version in kept} == {None}  # it is the clock of where they are
     assert await anna.fill("policy", work_end=None) is None
     assert await shown(anna) == (time(8, 30), time(18))
@@ -103,20 +103,20 @@ async def test_words_set_the_start_and_change_it(tmp_path: Path) -> None:
     told = found(rule("Start", "I always start at half past eight", slot="work_start", limits={"at": "08:30"}))
     at_ten = wish("remember", rule=wished(description="from now on at ten", slot="work_start", limits={"at": "10:00"}))
     lines = (wants("answer", rules=True), day(), wants("memory"), at_ten)
-    house = await open_house_at(tmp_path, model=ScriptedModel(*lines))
-    house.extractor = ScriptedModel(told)
-    house.restart()
-    anna = Person(house)
+    harness = await open_harness_at(tmp_path, model=ScriptedModel(*lines))
+    harness.extractor = ScriptedModel(told)
+    harness.restart()
+    anna = Person(harness)
     await anna.to_frame()
     await anna.says("I always start at half past eight")
-    await house.work()
+    await harness.work()
     await anna.read()
     assert await shown(anna) == (time(8, 30), time(18))
     assert START in anna.words
     await anna.says("from now on at ten")
     assert await shown(anna) == (time(10), time(18))
     assert "takes the place of" in anna.words
-    await house.close()
+    await harness.close()
 
 
 @pytest.mark.parametrize(
@@ -130,21 +130,21 @@ async def test_words_set_the_start_and_change_it(tmp_path: Path) -> None:
     ids=["late riser", "early to bed", "after midnight", "up before work"],
 )
 async def test_nothing_is_planned_in_the_night(
-    anna: Person, house: House, rules: tuple[tuple[str, str], ...], expected: tuple[time, time]
+    anna: Person, harness: Harness, rules: tuple[tuple[str, str], ...], expected: tuple[time, time]
 ) -> None:
     """S42: sleep bounds a frame that says nothing else."""
-    await remember(house, *(stated(slot, at) for slot, at in rules))
+    await remember(harness, *(stated(slot, at) for slot, at in rules))
     await anna.to_frame()
     assert await shown(anna) == expected
 
 
 async def test_no_work_after_a_time_ends_the_working_day_and_a_rule_about_some_work_does_not(
-    anna: Person, house: House
+    anna: Person, harness: Harness
 ) -> None:
     windows = [{"kind": "avoid", "start": "17:30", "end": "00:00"}]
     only_deep = [{"kind": "avoid", "start": "00:00", "end": "13:00"}]
     await remember(
-        house,
+        harness,
         stated("work_end", "10:00", windows=windows, applies_event_types=["DW", "SW", "PR"]),
         stated("work_start", "10:00", windows=only_deep, applies_event_types=["DW"]),
     )
@@ -152,13 +152,13 @@ async def test_no_work_after_a_time_ends_the_working_day_and_a_rule_about_some_w
     assert await shown(anna) == (time(9), time(17, 30))
 
 
-async def test_a_rule_that_is_set_aside_sets_nothing_and_counts_again(anna: Person, house: House) -> None:
-    await remember(house, stated("work_start", "08:30"))
+async def test_a_rule_that_is_set_aside_sets_nothing_and_counts_again(anna: Person, harness: Harness) -> None:
+    await remember(harness, stated("work_start", "08:30"))
     await anna.to_frame()
     await anna.pick("set_day_start", time(9, 15))
     row = (await anna.look("rules")).fields
     assert any("You set it aside for this plan" in part.text for part in row if isinstance(part, Note))
-    version = (await house.store.constraints.of(ANNA))[0]
+    version = (await harness.store.constraints.of(ANNA))[0]
     await anna.click("memory.use_again", f"{version.seq} {version.uid}")
     await anna.read()
     assert await shown(anna) == (time(8, 30), time(18))
@@ -167,7 +167,7 @@ async def test_a_rule_that_is_set_aside_sets_nothing_and_counts_again(anna: Pers
     assert (await shown(anna))[0] == time(9, 15)
 
 
-async def test_nothing_is_called_unknown_while_the_rules_are_not_read(anna: Person, house: House) -> None:
+async def test_nothing_is_called_unknown_while_the_rules_are_not_read(anna: Person, harness: Harness) -> None:
     """S42"""
     await anna.start()
     now = (await anna.session()).with_rules(recalled=None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import time, timedelta
 
 import pytest
-from tests.unit.conversation.person import MORNING, SHUT_DOWN, House, Person, meeting
+from tests.unit.conversation.person import MORNING, SHUT_DOWN, Harness, Person, meeting
 
 from fateforger.planning.plan import resolve
 from fateforger.session.model import Session
@@ -20,10 +20,10 @@ WRITTEN = {
 LATE = {**WRITTEN, "Write report": "09:00-10:30", "Review plans": "13:15-14:15"}
 
 
-def at(house: House, clock: str) -> None:
+def at(harness: Harness, clock: str) -> None:
     """Set the clock to a local time on the planned day, which is an hour ahead of UTC."""
     wanted = time.fromisoformat(clock)
-    house.clock.at = MORNING + timedelta(hours=wanted.hour - 8, minutes=wanted.minute)
+    harness.clock.at = MORNING + timedelta(hours=wanted.hour - 8, minutes=wanted.minute)
 
 
 def planned(session: Session) -> dict[str, str]:
@@ -40,33 +40,33 @@ def key(session: Session, title: str) -> str:
     return next(e.block_key for e in session.planning.plan.events if e.name == title)
 
 
-async def committed(anna: Person, house: House, clock: str) -> None:
+async def committed(anna: Person, harness: Harness, clock: str) -> None:
     await anna.to_committed()
     assert planned(await anna.session()) == WRITTEN
-    at(house, clock)
+    at(harness, clock)
 
 
-async def writes(house: House) -> int:
-    return len(await house.submitter.history(MORNING.date()))
+async def writes(harness: Harness) -> int:
+    return len(await harness.submitter.history(MORNING.date()))
 
 
 @pytest.mark.parametrize("mode", ["refine", "commit"])
-async def test_running_late_is_one_change_that_one_undo_takes_back(anna: Person, house: House, mode: str) -> None:
+async def test_running_late_is_one_change_that_one_undo_takes_back(anna: Person, harness: Harness, mode: str) -> None:
     await anna.to_refine()
     await anna.pick("set_calendar_write", mode)
     await anna.press("Commit to calendar")
-    at(house, "09:50")
+    at(harness, "09:50")
     before = await anna.session()
-    count = await writes(house)
+    count = await writes(harness)
     await anna.pick("replan.late", "30")
     session = await anna.session()
-    assert (session.stage, planned(session), house.on_calendar()) == (TimeboxingStage.REFINE, LATE, LATE)
-    assert await writes(house) == count + 1
+    assert (session.stage, planned(session), harness.on_calendar()) == (TimeboxingStage.REFINE, LATE, LATE)
+    assert await writes(harness) == count + 1
     assert "“Write report” is now 09:00–10:30 (was 09:00–10:00)." in anna.words
     assert "“Review plans” is now 13:15–14:15 (was 10:10–11:10)." in anna.words
     await anna.press("Undo last update")
     after = await anna.session()
-    assert (planned(after), house.on_calendar()) == (WRITTEN, WRITTEN)
+    assert (planned(after), harness.on_calendar()) == (WRITTEN, WRITTEN)
     assert (after.day.inputs, after.planning.unplaced, after.planning.draft_basis) == (
         before.day.inputs,
         before.planning.unplaced,
@@ -75,10 +75,10 @@ async def test_running_late_is_one_change_that_one_undo_takes_back(anna: Person,
     assert after.sync.refine_undo == before.sync.refine_undo
 
 
-async def test_what_no_longer_fits_has_its_ways_out(anna: Person, house: House) -> None:
+async def test_what_no_longer_fits_has_its_ways_out(anna: Person, harness: Harness) -> None:
     """It is off the calendar in the same write; leaving it for another day keeps it, and so does an undo of that."""
-    meeting(house, "Workshop", "13:15", "18:00")
-    await committed(anna, house, "09:50")
+    meeting(harness, "Workshop", "13:15", "18:00")
+    await committed(anna, harness, "09:50")
     await anna.pick("replan.late", "60")
     session = await anna.session()
     assert planned(session) == {"Write report": "09:00-11:00", "Mail": "11:20-12:20", "Lunch": "12:30-13:15"}
@@ -100,47 +100,47 @@ async def test_what_no_longer_fits_has_its_ways_out(anna: Person, house: House) 
     )
 
 
-async def test_a_block_that_the_person_moved_is_named_as_the_reason(anna: Person, house: House) -> None:
+async def test_a_block_that_the_person_moved_is_named_as_the_reason(anna: Person, harness: Harness) -> None:
     """S253"""
-    meeting(house, "Workshop", "13:15", "18:00")
+    meeting(harness, "Workshop", "13:15", "18:00")
     await anna.to_refine()
     await anna.fill_row("Mail", "edit_block", start="11:30")
     await anna.press("Commit to calendar")
-    at(house, "09:50")
+    at(harness, "09:50")
     await anna.pick("replan.late", "60")
     (left,) = (await anna.session()).planning.unplaced
     assert (left.title, left.reason) == ("Review plans", "you put “Mail” at 11:30, where there would be room for it")
 
 
-async def test_done_early_leaves_the_others_where_they_are(anna: Person, house: House) -> None:
-    await committed(anna, house, "09:20")
+async def test_done_early_leaves_the_others_where_they_are(anna: Person, harness: Harness) -> None:
+    await committed(anna, harness, "09:20")
     session = await anna.session()
     await anna.pick("replan.done", key(session, "Write report"))
     after = await anna.session()
-    assert house.on_calendar() == {**WRITTEN, "Write report": "09:00-09:20"}
+    assert harness.on_calendar() == {**WRITTEN, "Write report": "09:00-09:20"}
     assert [t.title for t in after.day.inputs.tasks] == ["Review plans", "Mail"]
     assert "“Write report” is done." in anna.words
     assert "Say which task is the one thing" not in anna.words
 
 
-async def test_a_part_that_is_done_leaves_the_other_parts(anna: Person, house: House) -> None:
+async def test_a_part_that_is_done_leaves_the_other_parts(anna: Person, harness: Harness) -> None:
     """S290: the task is done when all its parts are, and takes what they do until then."""
     await anna.to_tasks()
     await anna.fill("tasks", size=3, title_1="Thesis", minutes_1=180, title_2="Mail", minutes_2=30)
     await anna.press("Refine")
     await anna.press("Commit to calendar")
-    before = house.on_calendar()
-    at(house, "09:20")
+    before = harness.on_calendar()
+    at(harness, "09:20")
     await anna.pick("replan.done", key(await anna.session(), "Thesis (1/2)"))
     assert "“Thesis (1/2)” is done." in anna.words
-    assert house.on_calendar() == {**before, "Thesis (1/2)": "09:00-09:20"}
+    assert harness.on_calendar() == {**before, "Thesis (1/2)": "09:00-09:20"}
     session = await anna.session()
     assert [(task.title, task.minutes) for task in session.day.inputs.tasks] == [("Thesis", 90), ("Mail", 30)]
     assert session.open_work.settled == ()
     await anna.press("Undo last update")
-    assert house.on_calendar() == before
+    assert harness.on_calendar() == before
     await anna.press("Restore last update")
-    at(house, "11:00")
+    at(harness, "11:00")
     await anna.pick("replan.done", key(await anna.session(), "Thesis (2/2)"))
     assert "“Thesis” is done." in anna.words
     session = await anna.session()
@@ -148,79 +148,79 @@ async def test_a_part_that_is_done_leaves_the_other_parts(anna: Person, house: H
     assert len(session.open_work.settled) == 1
 
 
-async def test_parts_stay_in_order(anna: Person, house: House) -> None:
+async def test_parts_stay_in_order(anna: Person, harness: Harness) -> None:
     """S441: the first part, which a meeting hits, does not come after the second one."""
     await anna.to_tasks()
     await anna.fill("tasks", size=3, title_1="Thesis", minutes_1=150, title_2="Mail", minutes_2=30)
     await anna.press("Refine")
     await anna.press("Commit to calendar")
-    assert house.on_calendar()["Thesis (1/2)"] == "09:00-10:30"
-    at(house, "08:50")
-    meeting(house, "Stand-up", "09:00", "09:30")
+    assert harness.on_calendar()["Thesis (1/2)"] == "09:00-10:30"
+    at(harness, "08:50")
+    meeting(harness, "Stand-up", "09:00", "09:30")
     await anna.press("Redo step")
     await anna.press("Refit the rest")
-    shown = house.on_calendar()
+    shown = harness.on_calendar()
     assert shown["Thesis (1/2)"] < shown["Thesis (2/2)"], shown
 
 
-async def test_all_parts_that_are_done_are_the_whole_task(anna: Person, house: House) -> None:
+async def test_all_parts_that_are_done_are_the_whole_task(anna: Person, harness: Harness) -> None:
     """S290: this is one step in any order, with one note."""
     await anna.to_tasks()
     await anna.fill("tasks", size=3, title_1="Thesis", minutes_1=180, title_2="Mail", minutes_2=30)
     await anna.press("Refine")
     await anna.press("Commit to calendar")
-    at(house, "09:20")
+    at(harness, "09:20")
     session = await anna.session()
     parts = tuple(key(session, f"Thesis ({part}/2)") for part in (2, 1))
     assert await anna.fill("replan", done=parts) is None
     assert anna.words.count("“Thesis” is done.") == 1
-    assert "Thesis (2/2)" not in house.on_calendar()
+    assert "Thesis (2/2)" not in harness.on_calendar()
     assert [task.title for task in (await anna.session()).day.inputs.tasks] == ["Mail"]
 
 
-async def test_not_today_is_offered_on_the_next_day(anna: Person, house: House) -> None:
-    await committed(anna, house, "10:30")
+async def test_not_today_is_offered_on_the_next_day(anna: Person, harness: Harness) -> None:
+    await committed(anna, harness, "10:30")
     await anna.pick("replan.not_today", key(await anna.session(), "Mail"))
-    assert house.on_calendar() == {title: when for title, when in WRITTEN.items() if title != "Mail"}
-    house.restart()
-    house.clock.at += timedelta(days=1)
-    tomorrow = Person(house)
+    assert harness.on_calendar() == {title: when for title, when in WRITTEN.items() if title != "Mail"}
+    harness.restart()
+    harness.clock.at += timedelta(days=1)
+    tomorrow = Person(harness)
     await tomorrow.to_tasks()
     assert "**From Monday**, 3 things are still open, as far as I know: Mail, Write report" in tomorrow.words
 
 
-async def test_what_began_before_now_stays_but_for_what_is_named(anna: Person, house: House) -> None:
-    await committed(anna, house, "11:30")
+async def test_what_began_before_now_stays_but_for_what_is_named(anna: Person, harness: Harness) -> None:
+    await committed(anna, harness, "11:30")
     missed = key(await anna.session(), "Write report")
     await anna.fill("replan", missed=(missed,))
-    assert house.on_calendar() == {**WRITTEN, "Write report": "13:15-14:15"}
+    assert harness.on_calendar() == {**WRITTEN, "Write report": "13:15-14:15"}
     assert await anna.fill("replan", missed=(missed,), done=(missed,)) is not None
 
 
-async def test_what_is_on_now_begins_only_now(anna: Person, house: House) -> None:
-    await committed(anna, house, "09:20")
+async def test_what_is_on_now_begins_only_now(anna: Person, harness: Harness) -> None:
+    await committed(anna, harness, "09:20")
     await anna.pick("replan.late", "0")
-    shown = house.on_calendar()
+    shown = harness.on_calendar()
     assert shown["Write report"] == "09:20-10:20"
     assert (shown["Mail"], shown["Lunch"]) == (WRITTEN["Mail"], WRITTEN["Lunch"])
 
 
-async def test_a_meeting_that_was_moved_onto_a_block_offers_to_refit(anna: Person, house: House) -> None:
-    await committed(anna, house, "09:50")
+async def test_a_meeting_that_was_moved_onto_a_block_offers_to_refit(anna: Person, harness: Harness) -> None:
+    await committed(anna, harness, "09:50")
     assert "Refit the rest" not in anna.labels()
-    meeting(house, "Stand-up", "11:30", "12:00")
+    meeting(harness, "Stand-up", "11:30", "12:00")
     await anna.press("Redo step")
     assert "Refit the rest" in anna.labels()
     await anna.press("Refit the rest")
-    assert {**house.on_calendar()} == {**WRITTEN, "Stand-up": "11:30-12:00", "Mail": "13:15-14:15"}
+    assert {**harness.on_calendar()} == {**WRITTEN, "Stand-up": "11:30-12:00", "Mail": "13:15-14:15"}
     assert "Refit the rest" not in anna.labels()
 
 
-async def test_a_meeting_ends_what_takes_longer(anna: Person, house: House) -> None:
-    meeting(house, "Stand-up", "10:30", "11:00")
+async def test_a_meeting_ends_what_takes_longer(anna: Person, harness: Harness) -> None:
+    meeting(harness, "Stand-up", "10:30", "11:00")
     await anna.to_committed("Write report")
     assert planned(await anna.session()) == {"Write report": "09:00-10:00", "Lunch": "12:30-13:15"}
-    at(house, "09:50")
+    at(harness, "09:50")
     await anna.pick("replan.late", "40")
     session = await anna.session()
     assert session.planning.plan is not None
@@ -233,8 +233,8 @@ async def test_a_meeting_ends_what_takes_longer(anna: Person, house: House) -> N
     ]
 
 
-async def test_the_history_takes_the_facts_with_it(anna: Person, house: House) -> None:
-    await committed(anna, house, "09:50")
+async def test_the_history_takes_the_facts_with_it(anna: Person, harness: Harness) -> None:
+    await committed(anna, harness, "09:50")
     await anna.pick("replan.not_today", key(await anna.session(), "Mail"))
     changed = await anna.session()
     await anna.press("History")
@@ -250,20 +250,20 @@ async def test_the_history_takes_the_facts_with_it(anna: Person, house: House) -
     )
 
 
-async def test_nothing_to_move_changes_nothing(anna: Person, house: House) -> None:
-    await committed(anna, house, "09:50")
-    count = await writes(house)
+async def test_nothing_to_move_changes_nothing(anna: Person, harness: Harness) -> None:
+    await committed(anna, harness, "09:50")
+    count = await writes(harness)
     await anna.click("replan.refit")
     assert "Nothing has to move; the rest of your day stays as it is." in anna.words
-    assert (await writes(house), house.on_calendar()) == (count, WRITTEN)
-    house.clock.at += timedelta(days=3)
+    assert (await writes(harness), harness.on_calendar()) == (count, WRITTEN)
+    harness.clock.at += timedelta(days=3)
     await anna.click("replan.refit")
     assert "That day is over, so there is nothing left of it to replan." in anna.words
 
 
 @pytest.mark.parametrize(("times", "after"), [("19-21", "19:45-20:45"), ("19-20", None)])
 async def test_a_routine_outside_the_frame_keeps_its_hours(
-    anna: Person, house: House, times: str, after: str | None
+    anna: Person, harness: Harness, times: str, after: str | None
 ) -> None:
     """S246"""
     await anna.to_frame()
@@ -273,8 +273,8 @@ async def test_a_routine_outside_the_frame_keeps_its_hours(
     assert planned(await anna.session())["Gym"] == "19:00-20:00"
     await anna.press("Refine")
     await anna.press("Commit to calendar")
-    at(house, "09:10")
-    meeting(house, "Drinks", "19:15", "19:45")
+    at(harness, "09:10")
+    meeting(harness, "Drinks", "19:15", "19:45")
     await anna.press("Redo step")
     await anna.press("Refit the rest")
     session = await anna.session()

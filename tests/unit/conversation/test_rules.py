@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.factories.constraints import version_of
 from tests.fakes.memory_constraints import MemoryConstraints
-from tests.unit.conversation.person import ANNA, MORNING, House, Person, buttons_in, words_in
+from tests.unit.conversation.person import ANNA, MORNING, Harness, Person, buttons_in, words_in
 
 from fateforger.conversation.memory_service import NO_RULES
 from fateforger.errors import BadInput, StoreUnavailable
@@ -23,15 +23,15 @@ from fateforger.ui.rule_forms import CHANGED, PAGE
 MUST: dict[str, Any] = {"words": "No calls before 10", "kind": "avoid_window", "times": "0-10", "necessity": "must"}
 
 
-async def newest(house: House, name: str) -> Version:
-    versions = [v for v in await house.store.constraints.of(ANNA) if v.record.name == name]
+async def newest(harness: Harness, name: str) -> Version:
+    versions = [v for v in await harness.store.constraints.of(ANNA) if v.record.name == name]
     return versions[-1]
 
 
-async def told(house: House, *uids: str, **fields: Any) -> None:
+async def told(harness: Harness, *uids: str, **fields: Any) -> None:
     """Put rules into the store."""
     versions = [version_of(uid, **{"user": ANNA, "name": f"Rule {uid}", **fields}) for uid in uids]
-    await house.store.constraints.write(versions, cause=f"told {uids}"[:400])
+    await harness.store.constraints.write(versions, cause=f"told {uids}"[:400])
 
 
 def read(words: str) -> list[str]:
@@ -62,11 +62,11 @@ async def test_nothing_but_one_quiet_way_while_there_are_no_rules(anna: Person) 
     assert [button.label for button in buttons_in(shown)] == ways
 
 
-async def test_a_rule_added_by_form_is_used_shown_and_taken_back(anna: Person, house: House) -> None:
+async def test_a_rule_added_by_form_is_used_shown_and_taken_back(anna: Person, harness: Harness) -> None:
     """S32, S33, S36, S214: without a model."""
     await anna.to_frame()
     assert await anna.fill("rule_new", days=("MO", "TU"), blocks=("M",), **MUST) is None
-    record = (await newest(house, "No calls before 10")).record
+    record = (await newest(harness, "No calls before 10")).record
     assert record.model_dump(
         include={"name", "description", "necessity", "status", "source", "scope", "confidence"}
     ) == {
@@ -98,7 +98,7 @@ async def test_a_rule_added_by_form_is_used_shown_and_taken_back(anna: Person, h
     ]
     await anna.press_beside("memory", "Undo")
     assert "Your rules" not in anna.labels()
-    assert (await newest(house, "No calls before 10")).retired
+    assert (await newest(harness, "No calls before 10")).retired
     assert read(anna.beside("memory"))[1:] == [
         "Taken back: “No calls before 10”.",
         "I know no rules of yours yet. Add one, and I keep to it when I plan your days.",
@@ -136,14 +136,14 @@ async def test_a_rule_added_by_form_is_used_shown_and_taken_back(anna: Person, h
     ],
 )
 async def test_a_rule_that_cannot_be_used(
-    anna: Person, house: House, values: dict[str, Any], errors: dict[str, str]
+    anna: Person, harness: Harness, values: dict[str, Any], errors: dict[str, str]
 ) -> None:
     """One sentence at each field; nothing is written."""
     await anna.to_frame()
     answer = await anna.fill("rule_new", **values)
     assert answer is not None
     assert answer.errors == errors
-    assert await house.store.constraints.of(ANNA) == ()
+    assert await harness.store.constraints.of(ANNA) == ()
 
 
 @pytest.mark.parametrize(
@@ -157,10 +157,10 @@ async def test_a_rule_that_cannot_be_used(
         ({"kind": "words"}, {}),
     ],
 )
-async def test_each_kind_of_rule(anna: Person, house: House, values: dict[str, Any], payload: Any) -> None:
+async def test_each_kind_of_rule(anna: Person, harness: Harness, values: dict[str, Any], payload: Any) -> None:
     await anna.to_frame()
     assert await anna.fill("rule_new", words="It", **values) is None
-    asked = (await newest(house, "It")).record.payload
+    asked = (await newest(harness, "It")).record.payload
     if isinstance(payload, list):
         assert [(w.kind, f"{w.start:%H:%M}", f"{w.end:%H:%M}") for w in asked.windows] == payload
     else:
@@ -168,18 +168,18 @@ async def test_each_kind_of_rule(anna: Person, house: House, values: dict[str, A
     assert asked.rule_kind == (None if values["kind"] == "words" else values["kind"])
 
 
-async def test_a_rule_for_the_day_only_and_one_for_some_dates(anna: Person, house: House) -> None:
+async def test_a_rule_for_the_day_only_and_one_for_some_dates(anna: Person, harness: Harness) -> None:
     await anna.to_frame()
     await anna.fill("rule_new", words="No gym", reach="day")
     await anna.fill("rule_new", words="Guests", start_date=date(2026, 3, 1), end_date=date(2026, 3, 8))
-    assert [v.record.scope for v in await house.store.constraints.of(ANNA)] == [Scope.DATESPAN]
+    assert [v.record.scope for v in await harness.store.constraints.of(ANNA)] == [Scope.DATESPAN]
     await anna.press("Your rules")
     assert "_counts on this day · for this day only_" in anna.beside("memory")
 
 
-async def test_a_form_over_one_rule_judges_it(anna: Person, house: House) -> None:
+async def test_a_form_over_one_rule_judges_it(anna: Person, harness: Harness) -> None:
     """S35: each button is seen to work in the form itself."""
-    await told(house, "a", status="proposed", confidence=0.4)
+    await told(harness, "a", status="proposed", confidence=0.4)
     await anna.to_frame()
     assert "“Rule a” (should, please confirm)" in anna.words
     shown = await anna.look("rule", target="1 a")
@@ -206,7 +206,7 @@ async def test_a_form_over_one_rule_judges_it(anna: Person, house: House) -> Non
     assert "Not used: You archived it." in words_in(shown)
 
 
-async def test_an_edit_changes_what_was_changed_and_keeps_the_rest(anna: Person, house: House) -> None:
+async def test_an_edit_changes_what_was_changed_and_keeps_the_rest(anna: Person, harness: Harness) -> None:
     whole = {
         "description": "w" * 3_000,
         "topics": ["work"],
@@ -220,33 +220,33 @@ async def test_an_edit_changes_what_was_changed_and_keeps_the_rest(anna: Person,
             {"kind": "avoid", "start": "13:00", "end": "14:00"},
         ],
     }
-    await told(house, "a", **whole)
+    await told(harness, "a", **whole)
     await anna.to_frame()
-    known = await newest(house, "Rule a")
-    before, days = known.record, (house.clock.now().date() - known.updated_at.date()).days
+    known = await newest(harness, "Rule a")
+    before, days = known.record, (harness.clock.now().date() - known.updated_at.date()).days
     assert await anna.fill("rule", target="1 a", necessity="prefer", name="Mornings", words="w" * 2_000) is None
-    after = (await newest(house, "Mornings")).record
+    after = (await newest(harness, "Mornings")).record
     lifecycle = before.lifecycle.model_copy(update={"ttl_days": 30 - days})  # it ends when it would have
     changed = {"name": "Mornings", "necessity": Necessity.PREFER, "confidence": 1.0, "lifecycle": lifecycle}
     assert after == before.model_copy(update=changed)
     assert await anna.fill("rule", target="2 a", times="10-12", words="w" * 2_000) is None
-    (window,) = (await newest(house, "Mornings")).record.payload.windows
+    (window,) = (await newest(harness, "Mornings")).record.payload.windows
     assert (window.kind, window.start) == (WindowKind.PREFER, time(10))
     assert await anna.fill("rule", target="3 a", kind="words", words="w" * 2_000) is None
-    payload = (await newest(house, "Mornings")).record.payload
+    payload = (await newest(harness, "Mornings")).record.payload
     assert (payload.rule_kind, payload.windows) == (None, ())
 
 
-async def test_saving_a_rule_as_it_is_confirms_it(anna: Person, house: House) -> None:
-    await told(house, "a", status="proposed", confidence=0.4)
+async def test_saving_a_rule_as_it_is_confirms_it(anna: Person, harness: Harness) -> None:
+    await told(harness, "a", status="proposed", confidence=0.4)
     await anna.to_frame()
     assert await anna.fill("rule", target="1 a") is None
-    assert (await newest(house, "Rule a")).record.status is Status.LOCKED
+    assert (await newest(harness, "Rule a")).record.status is Status.LOCKED
 
 
-async def test_a_rule_that_changed_meanwhile_is_not_overwritten(anna: Person, house: House) -> None:
+async def test_a_rule_that_changed_meanwhile_is_not_overwritten(anna: Person, harness: Harness) -> None:
     """The form stays open with what was written in it."""
-    await told(house, "a")
+    await told(harness, "a")
     await anna.to_frame()
     shown = await anna.look("rule", target="1 a")
     await anna.fill("rule", target="1 a", words="Other words")
@@ -262,37 +262,37 @@ async def _sent(anna: Person, shown: Form, values: dict[str, Any]) -> dict[str, 
         session_id=shown.session_id,
         user_id=anna.user,
         command_id="late",
-        at=anna.house.clock.now(),
+        at=anna.harness.clock.now(),
         target=shown.target,
         values={f.name: f.value for f in shown.inputs} | values,
     )
-    read = await anna.door.read_form(submission)
+    read = await anna.coordinator.read_form(submission)
     return read.errors if isinstance(read, FormErrors) else None
 
 
-async def test_a_rule_replaced_by_a_new_one(anna: Person, house: House) -> None:
+async def test_a_rule_replaced_by_a_new_one(anna: Person, harness: Harness) -> None:
     """S29: the old one stays as history."""
     await anna.to_frame()
     await anna.fill("rule_new", **MUST)
-    old = await newest(house, "No calls before 10")
+    old = await newest(harness, "No calls before 10")
     shown = await anna.look("rule_new", target=f"{old.seq} {old.uid}")
     assert (shown.title, words_in(shown)) == (
         "Replace a rule",
         "It takes the place of “No calls before 10” on the days it is for; that one stays as history.",
     )
     assert await anna.fill("rule_new", target=shown.target, words="No calls before 11", times="0-11") is None
-    new = (await newest(house, "No calls before 11")).record
+    new = (await newest(harness, "No calls before 11")).record
     assert new.lifecycle.supersedes_uids == (old.uid,)
     assert "“No calls before 11” (must)." in anna.words
     shown = await anna.look("rule", target=shown.target)
     assert "Not used: “No calls before 11” takes its place on that day." in words_in(shown)
 
 
-async def test_the_review_lists_hundreds_page_by_page(anna: Person, house: House) -> None:
+async def test_the_review_lists_hundreds_page_by_page(anna: Person, harness: Harness) -> None:
     """S34: the full list, however long; nothing is cut silently."""
     uids = [f"{n:03}" for n in range(300)]
-    await told(house, *uids[:200])
-    await told(house, *uids[200:], days_of_week=["TU"])
+    await told(harness, *uids[:200])
+    await told(harness, *uids[200:], days_of_week=["TU"])
     await anna.to_frame()
     assert read(anna.words)[-1] == (
         "**Your rules for this day:** “Rule 000” (should), “Rule 001” (should), “Rule 002” (should);"
@@ -320,12 +320,12 @@ async def test_the_review_lists_hundreds_page_by_page(anna: Person, house: House
     assert read(anna.beside("memory"))[-1] == "292 more: Review all lists every rule."
 
 
-async def test_the_review_is_searched_and_filtered(anna: Person, house: House) -> None:
+async def test_the_review_is_searched_and_filtered(anna: Person, harness: Harness) -> None:
     """S34: by words, by how things stand, by reach; each with its count."""
-    await told(house, "gym", description="Sport after work, at the gym")
-    await told(house, "call", description="Never call me at the gym", days_of_week=["TU"])
-    await told(house, "old", status="declined")
-    await told(house, "doubt", status="proposed", confidence=0.3, scope="datespan", start_date="2026-03-01")
+    await told(harness, "gym", description="Sport after work, at the gym")
+    await told(harness, "call", description="Never call me at the gym", days_of_week=["TU"])
+    await told(harness, "old", status="declined")
+    await told(harness, "doubt", status="proposed", confidence=0.3, scope="datespan", start_date="2026-03-01")
     await anna.to_frame()
     shown = await anna.look("rules")
     assert named(shown) == ["Rule gym", "Rule doubt", "Rule call", "Rule old"]
@@ -350,20 +350,20 @@ async def found(anna: Person, **chosen: str) -> tuple[list[str], str]:
     return named(shown), counted.removesuffix(" The day is Monday 2 March.")
 
 
-async def test_a_search_by_sending_the_form(anna: Person, house: House) -> None:
-    await told(house, "gym", "call")
+async def test_a_search_by_sending_the_form(anna: Person, harness: Harness) -> None:
+    await told(harness, "gym", "call")
     await anna.to_frame()
     shown = await anna.look("rules", status="used")
     submission = FormSubmission(
-        form="rules", session_id=anna.session_id, user_id=ANNA, command_id="s", at=house.clock.now(),
+        form="rules", session_id=anna.session_id, user_id=ANNA, command_id="s", at=harness.clock.now(),
         target=shown.target, values={"words": "  gym "},
     )  # fmt: skip
-    read = await anna.door.read_form(submission)
+    read = await anna.coordinator.read_form(submission)
     assert isinstance(read, Form)
     assert (named(read), read.target) == (["Rule gym"], '{"words":"gym","status":"used"}')
 
 
-async def test_two_rules_that_contradict_are_decided_by_one_tap(anna: Person, house: House) -> None:
+async def test_two_rules_that_contradict_are_decided_by_one_tap(anna: Person, harness: Harness) -> None:
     """On the card of the day, or on the memory card while that is open."""
     await anna.to_frame()
     await anna.fill("rule_new", **MUST)
@@ -376,17 +376,17 @@ async def test_two_rules_that_contradict_are_decided_by_one_tap(anna: Person, ho
     assert (await anna.session()).rules.memory_questions == ()
 
 
-async def test_near_duplicates_are_offered_for_merging(anna: Person, house: House) -> None:
+async def test_near_duplicates_are_offered_for_merging(anna: Person, harness: Harness) -> None:
     """S173: never merged silently."""
     windows = {"rule_kind": "avoid_window", "windows": [{"kind": "avoid", "start": "00:00", "end": "10:00"}]}
-    await told(house, "early", **windows)
-    await told(house, "calls", **windows)
+    await told(harness, "early", **windows)
+    await told(harness, "calls", **windows)
     await anna.to_frame()
     await anna.press("Your rules")
     labels = [button.label for _, button in anna.buttons_beside("memory")][:3]
     assert labels == ["Keep “Rule early”", "Keep “Rule calls”", "Leave both"]
     await anna.press_beside("memory", "Keep “Rule early”")
-    assert (await newest(house, "Rule calls")).retired
+    assert (await newest(harness, "Rule calls")).retired
 
 
 class Away(MemoryConstraints):
@@ -394,9 +394,9 @@ class Away(MemoryConstraints):
         raise StoreUnavailable(f"Nothing of {user_id} can be read.")
 
 
-async def test_a_memory_card_about_some_rules_says_so(anna: Person, house: House) -> None:
+async def test_a_memory_card_about_some_rules_says_so(anna: Person, harness: Harness) -> None:
     """S24: what was asked for in words, and not everything."""
-    await told(house, "gym", "call")
+    await told(harness, "gym", "call")
     await anna.to_frame()
     head = {"command_id": "s1", "user_id": ANNA, "at": MORNING, "session_id": anna.session_id}
     await anna.send(ShowMemory(**head, uids=("gym",)))
@@ -404,12 +404,12 @@ async def test_a_memory_card_about_some_rules_says_so(anna: Person, house: House
     assert read(anna.beside("memory"))[2:] == ["**Rule gym**", "Should · _counts on this day_"]
 
 
-async def test_while_the_store_is_away_forms_say_so(anna: Person, house: House) -> None:
+async def test_while_the_store_is_away_forms_say_so(anna: Person, harness: Harness) -> None:
     """Planning goes on; a form shows what the session knows."""
-    await told(house, "gym")
+    await told(harness, "gym")
     await anna.to_frame()
-    house.constraints = Away()
-    house.restart()
+    harness.constraints = Away()
+    harness.restart()
     shown = await anna.look("rules")
     assert (words_in(shown).splitlines()[0], named(shown)) == (NOT_ALL, ["Rule gym"])
 
@@ -421,15 +421,15 @@ async def test_a_rule_that_is_not_there(anna: Person, target: str) -> None:
         await anna.look("rule", target=target)
 
 
-async def test_a_long_rule_has_a_short_name(anna: Person, house: House) -> None:
+async def test_a_long_rule_has_a_short_name(anna: Person, harness: Harness) -> None:
     await anna.to_frame()
     words = "On the days on which the children are with me I want to be at home by five"
     await anna.fill("rule_new", words=words)
-    (version,) = await house.store.constraints.of(ANNA)
+    (version,) = await harness.store.constraints.of(ANNA)
     assert (version.record.name, version.record.words) == (f"{words[:59].rstrip()}…", words)
 
 
-async def test_rules_without_a_session(anna: Person, house: House) -> None:
+async def test_rules_without_a_session(anna: Person, harness: Harness) -> None:
     """From App Home: looked through, added, changed and judged, with what a command did shown in its form."""
     assert await anna.fill("rule_new", **MUST) is None
     shown = await anna.look("rules")
@@ -437,7 +437,7 @@ async def test_rules_without_a_session(anna: Person, house: House) -> None:
         ["No calls before 10"],
         "counts on this day · said on 2 March 2026",
     )
-    version = await newest(house, "No calls before 10")
+    version = await newest(harness, "No calls before 10")
     assert (version.session_id, version.record.applicability.timezone) == (None, None)
     assert await anna.fill("rule", target=f"{version.seq} {version.uid}", necessity="prefer") is None
     shown = await anna.look("rule", target=f"0 {version.uid}")
@@ -446,27 +446,27 @@ async def test_rules_without_a_session(anna: Person, house: House) -> None:
     command = await anna.click(decline.action, decline.target)
     shown = await anna.look("rule", target=shown.target, done=command)
     assert words_in(shown).splitlines()[0] == "“No calls before 10” is declined; I won't use it any more."
-    assert (await newest(house, "No calls before 10")).record.necessity is Necessity.PREFER
-    versions = await house.store.constraints.of(ANNA)
+    assert (await newest(harness, "No calls before 10")).record.necessity is Necessity.PREFER
+    versions = await harness.store.constraints.of(ANNA)
     await anna.to_frame()
     assert "Your rules" not in anna.labels()
-    assert await house.store.constraints.of(ANNA) == versions
+    assert await harness.store.constraints.of(ANNA) == versions
 
 
-async def test_a_command_without_a_session_is_carried_out_once(anna: Person, house: House) -> None:
+async def test_a_command_without_a_session_is_carried_out_once(anna: Person, harness: Harness) -> None:
     click = {"command_id": "c1", "user_id": ANNA, "at": MORNING, "session_id": ""}
     command = RememberConstraint(**click, record=version_of("gym").record)
-    assert not await anna.door.is_carried_out(command)
-    await anna.door.handle(command)
-    house.restart()
-    assert await anna.door.is_carried_out(command)
-    await anna.door.handle(command)
-    assert len(await house.store.constraints.of(ANNA)) == 1
+    assert not await anna.coordinator.is_carried_out(command)
+    await anna.coordinator.handle(command)
+    harness.restart()
+    assert await anna.coordinator.is_carried_out(command)
+    await anna.coordinator.handle(command)
+    assert len(await harness.store.constraints.of(ANNA)) == 1
 
 
-async def test_without_a_session_and_a_store_a_form_says_so(anna: Person, house: House) -> None:
-    house.constraints = Away()
-    house.restart()
+async def test_without_a_session_and_a_store_a_form_says_so(anna: Person, harness: Harness) -> None:
+    harness.constraints = Away()
+    harness.restart()
     with pytest.raises(BadInput) as caught:
         await anna.look("rules")
     assert caught.value.message == NO_RULES

@@ -12,7 +12,7 @@ from tests.factories.wishes import rule as wished
 from tests.factories.wishes import wish
 from tests.factories.words import wants
 from tests.fakes.scripted_model import ScriptedModel
-from tests.unit.conversation.person import ANNA, House, Person, words_in
+from tests.unit.conversation.person import ANNA, Harness, Person, words_in
 from tests.unit.conversation.sessions import said, session, turn
 
 from fateforger.conversation.language.rule_extraction import build_records, interpret
@@ -31,13 +31,13 @@ TASKS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("tz", [NEW_YORK, TOKYO])
-async def test_a_must_told_at_home_is_kept_abroad(anna: Person, house: House, tz: str) -> None:
+async def test_a_must_told_at_home_is_kept_abroad(anna: Person, harness: Harness, tz: str) -> None:
     """S412: nothing before ten, and in bed by ten, in New York as in Amsterdam."""
     await anna.to_frame()
     must: dict[str, Any] = {"necessity": "must"}
     assert await anna.fill("rule_new", words="Nothing before 10", kind="avoid_window", times="0-10", **must) is None
     assert await anna.fill("rule_new", words="In bed by ten", kind="fixed_bedtime", times="22-6", **must) is None
-    there = Person(house)
+    there = Person(harness)
     await there.start(WEDNESDAY, tz=tz)
     await there.press("Plan this day")
     await there.press("Continue")
@@ -50,19 +50,19 @@ async def test_a_must_told_at_home_is_kept_abroad(anna: Person, house: House, tz
     assert "Did not fit" not in there.words
 
 
-async def test_said_again_abroad_it_is_the_same_rule(anna: Person, house: House) -> None:
+async def test_said_again_abroad_it_is_the_same_rule(anna: Person, harness: Harness) -> None:
     """S412: also one that an earlier version tied to the time zone of that day."""
     fields: dict[str, Any] = {
         "rule_kind": "avoid_window",
         "windows": [avoiding("00:00", "10:00")],
     }
     old = version_of("old", user=ANNA, name="Nothing before 10", timezone="Europe/Amsterdam", **fields)
-    await house.store.constraints.write([old], cause="told")
-    there = Person(house)
+    await harness.store.constraints.write([old], cause="told")
+    there = Person(harness)
     await there.start(WEDNESDAY, tz=NEW_YORK)
     await there.press("Plan this day")
     await there.fill("rule_new", words="Nothing before 10", kind="avoid_window", times="0-10")
-    newest = (await house.store.constraints.of(ANNA))[-1]
+    newest = (await harness.store.constraints.of(ANNA))[-1]
     assert (newest.uid, newest.record.applicability.timezone) == ("old", None)
     assert words_in(await there.look("rules")).count("Nothing before 10") == 1
 

@@ -10,7 +10,7 @@ from tests.factories.wishes import rule as wished
 from tests.factories.wishes import wish
 from tests.factories.words import wants
 from tests.fakes.scripted_model import ScriptedModel
-from tests.unit.conversation.person import House, Person, words_in
+from tests.unit.conversation.person import Harness, Person, words_in
 from tests.unit.conversation.sessions import said, session, turn
 from tests.unit.conversation.test_memory import counting, envelope, remember, rule_of
 
@@ -22,10 +22,10 @@ TWO_WEEKS: dict[str, Any] = {"lifecycle": {"ttl_days": 14}}
 """A lifetime for rules of the second of March; their last day is the sixteenth."""
 
 
-async def later(house: House, days: int) -> Person:
+async def later(harness: Harness, days: int) -> Person:
     """Return the person in a new thread, some days later."""
-    house.clock.at += timedelta(days=days)
-    person = Person(house)
+    harness.clock.at += timedelta(days=days)
+    person = Person(harness)
     await person.to_frame()
     return person
 
@@ -43,21 +43,21 @@ async def choose_between(anna: Person, uid: str) -> None:
     """Let the person choose between two rules that the program takes for unrelated."""
     fields: dict[str, Any] = {"payload": {"rule_kind": None}, **TWO_WEEKS}
     await remember(anna, "Bed at eleven", "23:00", **fields)
-    newer = next(v.uid for v in await anna.house.remembered.of(anna.user) if v.record.name == "Bed at eleven")
+    newer = next(v.uid for v in await anna.harness.remembered.of(anna.user) if v.record.name == "Bed at eleven")
     await anna.send(SettleConstraints(**envelope(anna), uids=(newer, uid), keep=newer))
 
 
 @pytest.mark.parametrize("tell", [replace_by_name, say_another, choose_between])
-async def test_what_it_took_the_place_of_counts_again(anna: Person, house: House, tell: Any) -> None:
+async def test_what_it_took_the_place_of_counts_again(anna: Person, harness: Harness, tell: Any) -> None:
     """S410: this holds if the new rule names it, contradicts it, or is chosen."""
     await anna.to_frame()
     await remember(anna, "Bed at ten", "22:00")
-    await tell(anna, (await house.remembered.of(anna.user))[-1].uid)
+    await tell(anna, (await harness.remembered.of(anna.user))[-1].uid)
     assert "“Bed at eleven” takes the place of “Bed at ten” until 16 March 2026." in anna.words
     assert counting(await anna.session()) == ["Bed at eleven"]
-    last = await later(house, 14)
+    last = await later(harness, 14)
     assert counting(await last.session()) == ["Bed at eleven"]
-    after = await later(house, 1)
+    after = await later(harness, 1)
     assert counting(await after.session()) == ["Bed at ten"]
     assert "“Bed at ten”" in after.words
     assert "It ended on 16 March 2026" in words_in(await after.look("rules"))
@@ -70,15 +70,15 @@ async def test_what_it_took_the_place_of_counts_again(anna: Person, house: House
     ids=["longer", "shorter", "for good now", "for good before"],
 )
 async def test_what_is_said_again_is_kept_as_long_as_was_said(
-    anna: Person, house: House, words: str, first: int | None, again: int | None, lasts: int
+    anna: Person, harness: Harness, words: str, first: int | None, again: int | None, lasts: int
 ) -> None:
     """S410: the exception is a lasting rule, which saying it again for a while does not end."""
     await anna.to_frame()
     for days, name in ((first, "Bed at ten"), (again, words)):
         await remember(anna, name, "22:00", lifecycle={"ttl_days": days})
-    assert counting(await (await later(house, lasts)).session()) == ["Bed at ten"]
+    assert counting(await (await later(harness, lasts)).session()) == ["Bed at ten"]
     if lasts < 100:
-        assert counting(await (await later(house, 1)).session()) == []
+        assert counting(await (await later(harness, 1)).session()) == []
 
 
 async def test_its_last_day_is_said(anna: Person) -> None:
@@ -138,13 +138,13 @@ async def test_a_setting_for_a_while_leaves_the_usual_one(
     assert now.rules.memory_writes[-1].lines == lines
 
 
-async def test_said_again_it_still_ends(anna: Person, house: House) -> None:
+async def test_said_again_it_still_ends(anna: Person, harness: Harness) -> None:
     """S410: a rule that replaced another for a while and is repeated for a while."""
     await anna.to_frame()
     await remember(anna, "Bed at ten", "22:00")
     await say_another(anna, "")
-    again = await later(house, 7)
+    again = await later(harness, 7)
     await say_another(again, "")
     assert counting(await again.session()) == ["Bed at eleven"]
-    assert counting(await (await later(house, 14)).session()) == ["Bed at eleven"]
-    assert counting(await (await later(house, 1)).session()) == ["Bed at ten"]
+    assert counting(await (await later(harness, 14)).session()) == ["Bed at eleven"]
+    assert counting(await (await later(harness, 1)).session()) == ["Bed at ten"]

@@ -10,7 +10,7 @@ import pytest
 from tests.factories.wishes import rule, wish
 from tests.factories.words import outside
 from tests.fakes.scripted_model import Line, ScriptedModel
-from tests.unit.conversation.person import open_house_at
+from tests.unit.conversation.person import open_harness_at
 from tests.unit.conversation.queue.test_hydration import Talk
 
 from fateforger.errors import ModelUnreachable
@@ -24,17 +24,17 @@ async def talk(tmp_path: Path) -> AsyncIterator[Begin]:
     opened = []
 
     async def begin(*lines: Line) -> Talk:
-        opened.append(await open_house_at(tmp_path, model=ScriptedModel(*lines)))
+        opened.append(await open_harness_at(tmp_path, model=ScriptedModel(*lines)))
         return Talk(opened[-1])
 
     yield begin
-    for house in opened:
-        await house.close()
+    for harness in opened:
+        await harness.close()
 
 
 def words(ben: Talk) -> str:
     """Return the text of the newest card."""
-    return "\n".join(part["text"] for part in ben.letters[-1]["card"]["parts"] if "text" in part)
+    return "\n".join(part["text"] for part in ben.deliveries[-1]["card"]["parts"] if "text" in part)
 
 
 async def test_a_rule_is_remembered_shown_and_forgotten_in_words(talk: Begin) -> None:
@@ -65,7 +65,7 @@ async def test_how_days_are_planned_is_set_in_words(talk: Begin) -> None:
     ben = await talk(outside("memory"), wish("remember", rule=lunch), outside("memory"), wish("remember", rule=air))
     await ben.says("Lunch at 1 for an hour from now on", "1.0")
     await ben.says("and leave me more air", "2.0")
-    form = await ben.house.coordinator.open_form(FormRequest(form="policy", session_id="", user_id=ben.user))
+    form = await ben.harness.coordinator.open_form(FormRequest(form="policy", session_id="", user_id=ben.user))
     shown = {field.name: field.value for field in form.inputs}
     assert (shown["lunch_start"], shown["lunch_minutes"], shown["slack"]) == (time(13), 60, 20)
 
@@ -74,4 +74,4 @@ async def test_a_message_that_no_model_can_read_changes_nothing(talk: Begin) -> 
     ben = await talk(outside("memory"), ModelUnreachable("It is down."))
     await ben.says("Remember: no meetings before ten")
     assert words(ben).startswith("It is down.")
-    assert await ben.house.store.constraints.of(ben.user) == ()
+    assert await ben.harness.store.constraints.of(ben.user) == ()

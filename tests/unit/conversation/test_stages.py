@@ -6,7 +6,7 @@ from datetime import date, time, timedelta
 from typing import Any
 
 import pytest
-from tests.unit.conversation.person import MONDAY, House, Person, meeting
+from tests.unit.conversation.person import MONDAY, Harness, Person, meeting
 
 from fateforger.planning.task_details import TaskKind
 from fateforger.session.cards import Select
@@ -27,8 +27,8 @@ async def test_stage_0_offers_a_day_and_a_zone(anna: Person) -> None:
     assert anna.root == "Planning Monday 2 March: is it the right day?"
 
 
-async def test_another_day_can_be_chosen(house: House, anna: Person) -> None:
-    meeting(house, "Retro", "10:00", "11:00", date(2026, 3, 5))
+async def test_another_day_can_be_chosen(harness: Harness, anna: Person) -> None:
+    meeting(harness, "Retro", "10:00", "11:00", date(2026, 3, 5))
     await anna.start()
     await anna.pick("choose_date", date(2026, 3, 5))
     assert anna.root == "Planning Thursday 5 March: is it the right day?"
@@ -79,19 +79,19 @@ async def test_a_start_in_a_thread_whose_session_goes_on_shows_it(anna: Person) 
     await anna.to_frame()
     first = anna.session_id
     await anna.start(thread="1.0")
-    assert [s.id for s in await anna.house.store.sessions.of_user(anna.user)] == [first]
+    assert [s.id for s in await anna.harness.store.sessions.of_user(anna.user)] == [first]
     assert anna.arrived[-1].slot == "stage:1"
 
 
-async def test_stage_1_shows_what_is_there(house: House, anna: Person) -> None:
+async def test_stage_1_shows_what_is_there(harness: Harness, anna: Person) -> None:
     """S41: timed events with their times, all-day ones apart, overnight ones clipped, free ones marked."""
-    meeting(house, "Standup", "09:30", "10:00")
-    meeting(house, "Night train", "22:00", "06:00")
-    meeting(house, "Red-eye", "23:00", "07:30", date(2026, 3, 1))
-    meeting(house, "Focus music", "13:00", "14:00", busy=False)
-    meeting(house, "Tomorrow", "09:00", "10:00", date(2026, 3, 3))
-    house.calendar.store.user_create("Holiday *in* Spain", start=date(2026, 3, 2), end=date(2026, 3, 3))
-    house.calendar.store.user_create("Gone by", start=date(2026, 3, 1), end=date(2026, 3, 2))
+    meeting(harness, "Standup", "09:30", "10:00")
+    meeting(harness, "Night train", "22:00", "06:00")
+    meeting(harness, "Red-eye", "23:00", "07:30", date(2026, 3, 1))
+    meeting(harness, "Focus music", "13:00", "14:00", busy=False)
+    meeting(harness, "Tomorrow", "09:00", "10:00", date(2026, 3, 3))
+    harness.calendar.store.user_create("Holiday *in* Spain", start=date(2026, 3, 2), end=date(2026, 3, 3))
+    harness.calendar.store.user_create("Gone by", start=date(2026, 3, 1), end=date(2026, 3, 2))
     await anna.to_frame()
     assert (
         "**On your calendar: 4 meetings**\n"
@@ -104,11 +104,14 @@ async def test_stage_1_shows_what_is_there(house: House, anna: Person) -> None:
     assert "That leaves 8 h 30 min without meetings." in anna.words
 
 
-async def test_three_hundred_meetings_are_counted(house: House, anna: Person) -> None:
+async def test_three_hundred_meetings_are_counted(harness: Harness, anna: Person) -> None:
     """Issue: a plan for a day with 300 meetings, from the first look to the commit."""
     for n in range(300):
         meeting(
-            house, f"Call {n}", f"{n * 4 // 60:02d}:{n * 4 % 60:02d}", f"{(n * 4 + 3) // 60:02d}:{(n * 4 + 3) % 60:02d}"
+            harness,
+            f"Call {n}",
+            f"{n * 4 // 60:02d}:{n * 4 % 60:02d}",
+            f"{(n * 4 + 3) // 60:02d}:{(n * 4 + 3) % 60:02d}",
         )
     await anna.to_frame()
     assert "**On your calendar: 300 meetings**" in anna.words
@@ -159,29 +162,29 @@ async def test_a_frame_that_makes_no_sense_loses_nothing(anna: Person) -> None:
     assert list(errors.errors) == ["day_end"]
 
 
-async def test_the_frame_of_last_time_is_proposed(house: House, anna: Person) -> None:
+async def test_the_frame_of_last_time_is_proposed(harness: Harness, anna: Person) -> None:
     """S42: known defaults are not asked again."""
     await anna.to_frame()
     await anna.fill("frame", day_start=time(7, 0), day_end=time(15, 0), lunch_start=time(11, 30), lunch_minutes=30)
     await anna.press("Continue")
-    again = Person(house)
+    again = Person(harness)
     await again.to_frame()
     assert "08:00–15:00 (7 h), lunch around 11:30 for 30 min" in again.words
-    other = Person(house, user="U_OTHER")
+    other = Person(harness, user="U_OTHER")
     await other.to_frame()
     assert "09:00–18:00 (9 h), lunch around 12:30 for 45 min" in other.words
 
 
-async def test_the_hours_of_the_day_name_the_lunch_that_is_there(house: House, anna: Person) -> None:
+async def test_the_hours_of_the_day_name_the_lunch_that_is_there(harness: Harness, anna: Person) -> None:
     """S434: on the calendar, or a task at a given time; none is promised outside the hours."""
-    meeting(house, "Lunch with Karin", "13:00", "14:00")
+    meeting(harness, "Lunch with Karin", "13:00", "14:00")
     await anna.to_frame()
     assert "09:00–18:00 (9 h), lunch at 13:00 (“Lunch with Karin”)" in anna.words
     assert "lunch around" not in anna.words
     await anna.pick("set_day_start", time(15))
     assert "15:00–18:00 (3 h)" in anna.words
     assert "lunch around" not in anna.words
-    later = Person(house)
+    later = Person(harness)
     await later.start(MONDAY + timedelta(days=1))
     await later.press("Plan this day")
     await later.press("Continue")
@@ -191,7 +194,7 @@ async def test_the_hours_of_the_day_name_the_lunch_that_is_there(house: House, a
     assert "lunch at 12:00 (“Lunch in the park”)" in later.words
 
 
-async def test_a_day_that_was_made_longer_leaves_other_days_as_they_are(house: House, anna: Person) -> None:
+async def test_a_day_that_was_made_longer_leaves_other_days_as_they_are(harness: Harness, anna: Person) -> None:
     """S409: by a way out of “Did not fit”, on the draft and on the plan; the day's first form still counts for other days."""
     await anna.to_frame()
     await anna.fill("frame", day_start=time(9), day_end=time(16), lunch_start=time(12), lunch_minutes=30)
@@ -202,7 +205,7 @@ async def test_a_day_that_was_made_longer_leaves_other_days_as_they_are(house: H
     await anna.press("Refine")
     await anna.click("frame.until", "19:00")
     assert (await anna.session()).day.frame.day_end == time(19)
-    later = Person(house)
+    later = Person(harness)
     await later.start(MONDAY + timedelta(days=1))
     await later.press("Plan this day")
     assert "09:00–16:00 (7 h), lunch around 12:00 for 30 min" in later.words
@@ -257,9 +260,9 @@ async def test_too_many_tasks(anna: Person) -> None:
     assert len(getattr(picker, "choices", ())) == 30
 
 
-async def test_stage_3_shows_the_day(house: House, anna: Person) -> None:
+async def test_stage_3_shows_the_day(harness: Harness, anna: Person) -> None:
     """S48, S121"""
-    meeting(house, "Standup", "09:30", "10:00")
+    meeting(harness, "Standup", "09:30", "10:00")
     await anna.to_tasks()
     await anna.fill("tasks", title_1="Report", minutes_1=90, title_2="Book", minutes_2=1000, one_thing="1")
     assert (await anna.session()).planning.overview == (
@@ -272,7 +275,7 @@ async def test_stage_3_shows_the_day(house: House, anna: Person) -> None:
     assert anna.labels() == ["Another day", "Drop it", "Refine", "Back", "Redo step", "Cancel"]
 
 
-async def test_back_keeps_a_refined_plan_and_drafts_anew_when_something_changed(house: House, anna: Person) -> None:
+async def test_back_keeps_a_refined_plan_and_drafts_anew_when_something_changed(harness: Harness, anna: Person) -> None:
     """S46, S57: nothing that was done by hand is lost; a fresh draft can be taken back too."""
     await anna.to_refine("Report")
     await anna.choose("Report", "15 min later")
@@ -321,11 +324,11 @@ async def test_changes_of_blocks(anna: Person) -> None:
     assert [r.split("** ")[1].split(" ")[0] for r in anna.rows()] == ["Report", "Lunch", "Shut"]
 
 
-async def test_a_block_that_would_overlap_is_refused_with_a_remedy(house: House, anna: Person) -> None:
+async def test_a_block_that_would_overlap_is_refused_with_a_remedy(harness: Harness, anna: Person) -> None:
     """S67: where nothing can get out of its way."""
-    meeting(house, "Workshop", "13:15", "23:45")
-    meeting(house, "Travel", "00:00", "09:00")
-    meeting(house, "Standup", "11:15", "12:30")
+    meeting(harness, "Workshop", "13:15", "23:45")
+    meeting(harness, "Travel", "00:00", "09:00")
+    meeting(harness, "Standup", "11:15", "12:30")
     await anna.to_refine("Report", "Mail")
     before = anna.rows()
     remedy = (
@@ -334,18 +337,18 @@ async def test_a_block_that_would_overlap_is_refused_with_a_remedy(house: House,
     )
     refused = await anna.fill_row("Mail", "edit_block", start=time(9, 30))
     assert refused == FormErrors(errors={"start": remedy}), "said while the form is still open"
-    assert (anna.rows(), house.calendar.writes) == (before, [])
+    assert (anna.rows(), harness.calendar.writes) == (before, [])
     await anna.fill_row("Mail", "edit_block", start=time(10, 0))
     await anna.choose("Mail", "15 min earlier")
     assert "⚠️ “Mail” starts at 09:45, but “Report” runs until 10:00." in anna.words
 
 
-async def test_what_is_in_the_way_of_a_block_is_moved_and_said(house: House, anna: Person) -> None:
+async def test_what_is_in_the_way_of_a_block_is_moved_and_said(harness: Harness, anna: Person) -> None:
     """S49, S51, S55: one update, written and taken back as one."""
     await anna.to_refine("Report", "Mail")
     before = anna.rows()
     assert await anna.fill_row("Mail", "edit_block", start=time(9, 30)) is None
-    assert house.on_calendar() == {"Mail": "09:30-10:30", "Report": "10:30-11:30", "Lunch": "12:30-13:15"}
+    assert harness.on_calendar() == {"Mail": "09:30-10:30", "Report": "10:30-11:30", "Lunch": "12:30-13:15"}
     said = (
         "“Mail” is now 09:30–10:30 (was 10:10–11:10). To make it fit, “Report” moves to 10:30–11:30 (was 09:00–10:00)."
     )
@@ -414,20 +417,20 @@ async def test_words_without_a_model_move_nothing(anna: Person) -> None:
     assert (after.stage, after.status, after.planning.plan) == (before.stage, before.status, before.planning.plan)
 
 
-async def test_the_day_cannot_change_under_written_blocks(house: House, anna: Person) -> None:
+async def test_the_day_cannot_change_under_written_blocks(harness: Harness, anna: Person) -> None:
     await anna.to_refine("Report")
     await anna.choose("Report", "15 min later")
     for _ in range(4):
         await anna.press("Back")
     await anna.pick("choose_date", date(2026, 3, 3))
     assert "⚠️ Blocks for Monday 2 March are on your calendar. Take them off in Refine first" in anna.words
-    session_id, now = anna.session_id, house.clock.now()
+    session_id, now = anna.session_id, harness.clock.now()
     await anna.send(ChooseDate(command_id="zone", user_id=anna.user, at=now, session_id=session_id, tz="Asia/Tokyo"))
     assert "Take them off in Refine first, then choose the time zone again." in anna.words
-    assert house.on_calendar() == {"Report": "09:15-10:15", "Lunch": "12:30-13:15"}
+    assert harness.on_calendar() == {"Report": "09:15-10:15", "Lunch": "12:30-13:15"}
 
 
-async def test_another_day_keeps_tasks_and_drops_the_plan(house: House, anna: Person) -> None:
+async def test_another_day_keeps_tasks_and_drops_the_plan(harness: Harness, anna: Person) -> None:
     await anna.to_skeleton("Report")
     for _ in range(3):
         await anna.press("Back")

@@ -12,7 +12,7 @@ from tests.factories.words import wants
 from tests.fakes.google_calendar import Answer
 from tests.fakes.openai_server import KEY, MODEL, ModelServer, Says, model_server
 from tests.fakes.scripted_model import ScriptedModel
-from tests.unit.conversation.person import House, Person
+from tests.unit.conversation.person import Harness, Person
 
 from fateforger.adapters.model.client import ChatModel
 from fateforger.adapters.model.endpoint import Endpoint
@@ -27,13 +27,13 @@ from fateforger.slack.phrases import describe_progress
 from fateforger.values import replace
 
 
-def reads_words(house: House, model: Model | None) -> None:
-    house.model = model
-    house.coordinator = house.build_coordinator(submitter=house.submitter)
+def reads_words(harness: Harness, model: Model | None) -> None:
+    harness.model = model
+    harness.coordinator = harness.build_coordinator(submitter=harness.submitter)
 
 
 def message(anna: Person, text: str = "make it shorter") -> TimeboxingUserReply:
-    at = anna.house.clock.now()
+    at = anna.harness.clock.now()
     return TimeboxingUserReply(command_id=text, user_id=anna.user, at=at, session_id=anna.session_id, text=text)
 
 
@@ -50,23 +50,23 @@ async def speaking() -> AsyncIterator[tuple[ModelServer, Model]]:
         await model.aclose()
 
 
-async def test_a_message_that_is_being_read_is_stopped_and_nothing_was_changed(house: House, anna: Person) -> None:
+async def test_a_message_that_is_being_read_is_stopped_and_nothing_was_changed(harness: Harness, anna: Person) -> None:
     """The request ends at the model's server; the session is as before; pressing twice is pressing once."""
     await anna.to_refine("Report", "Mail")
     before = await anna.session()
     async with speaking() as (server, model):
-        reads_words(house, model)
+        reads_words(harness, model)
         reply = message(anna)
-        turn = asyncio.create_task(house.coordinator.handle(reply))
+        turn = asyncio.create_task(harness.coordinator.handle(reply))
         await asyncio.wait_for(server.arrived.wait(), 60)
-        now = house.clock.now()
-        assert not house.coordinator.stop(anna.session_id, now - timedelta(seconds=1))  # meant an earlier turn
-        assert house.coordinator.stop(anna.session_id, now)
-        assert house.coordinator.stop(anna.session_id, now)
+        now = harness.clock.now()
+        assert not harness.coordinator.stop(anna.session_id, now - timedelta(seconds=1))  # meant an earlier turn
+        assert harness.coordinator.stop(anna.session_id, now)
+        assert harness.coordinator.stop(anna.session_id, now)
         await asyncio.wait_for(turn, 60)
         await asyncio.wait_for(server.gone.wait(), 60)
-        assert not house.coordinator.stop(anna.session_id, now)
-        await house.coordinator.handle(reply)
+        assert not harness.coordinator.stop(anna.session_id, now)
+        await harness.coordinator.handle(reply)
     after = await anna.session()
     assert after.thread.notice == Notice(lines=(STOPPED,))
     assert without_traces(after) == without_traces(before)
@@ -77,50 +77,50 @@ async def test_a_message_that_is_being_read_is_stopped_and_nothing_was_changed(h
 FINISHING = " (I finish this rather than leave it half done)"
 
 
-async def test_a_write_that_is_under_way_ends_whole_and_says_so(house: House, anna: Person) -> None:
+async def test_a_write_that_is_under_way_ends_whole_and_says_so(harness: Harness, anna: Person) -> None:
     """S478: at once, and on the card."""
     await anna.to_refine("Report", "Mail")
     wanted = len((await anna.session()).planning.plan.events)  # type: ignore[union-attr]  # there is a plan in Refine
-    halted, go_on = await at_the_second_write(house)
-    told, handle = list[str](), house.coordinator.handle
+    halted, go_on = await at_the_second_write(harness)
+    told, handle = list[str](), harness.coordinator.handle
 
     async def watching(command: Any, tell: Any = None) -> None:
         await handle(command, tell or (lambda progress: told.append(describe_progress(progress))))
 
-    house.coordinator.handle = watching  # type: ignore[method-assign]
+    harness.coordinator.handle = watching  # type: ignore[method-assign]
     turn = asyncio.create_task(anna.press("Commit to calendar"))
     await asyncio.wait_for(halted.wait(), 60)
     assert told[-1].startswith("writing to your calendar…")
     assert not told[-1].endswith(FINISHING)
-    assert house.coordinator.stop(anna.session_id, house.clock.now())
+    assert harness.coordinator.stop(anna.session_id, harness.clock.now())
     assert told[-1].endswith(FINISHING)
     go_on.set()
     await asyncio.wait_for(turn, 60)
     session = await anna.session()
     assert session.thread.notice is not None
     assert session.thread.notice.lines[-1] == NOT_TORN
-    assert len(house.on_calendar(whole=True)) == wanted
+    assert len(harness.on_calendar(whole=True)) == wanted
 
 
-async def test_a_stop_while_nothing_is_written_claims_no_write(house: House, anna: Person) -> None:
+async def test_a_stop_while_nothing_is_written_claims_no_write(harness: Harness, anna: Person) -> None:
     """S475: the calendar is up to date, or refuses everything."""
     await anna.to_committed("Report", "Mail")
-    handle, stopped = house.coordinator.handle, list[bool]()
+    handle, stopped = harness.coordinator.handle, list[bool]()
 
     async def stopping(command: Any, tell: Any = None) -> None:
         def stop(progress: Progress) -> None:
             if progress.doing is Activity.WRITING:
-                stopped.append(house.coordinator.stop(anna.session_id, house.clock.now()))
+                stopped.append(harness.coordinator.stop(anna.session_id, harness.clock.now()))
 
         await handle(command, tell or stop)
 
-    house.coordinator.handle = stopping  # type: ignore[method-assign]
+    harness.coordinator.handle = stopping  # type: ignore[method-assign]
     await anna.press("Redo step")
     assert "Already up to date" in anna.words
     assert NOT_TORN not in anna.words
     await anna.press("Undo")
     assert NOT_TORN in anna.words
-    house.calendar.inject(Answer(Rejected("Forbidden.")), verb="create")
+    harness.calendar.inject(Answer(Rejected("Forbidden.")), verb="create")
     await anna.press("Commit to calendar")
     assert "Not there yet" in anna.words
     assert NOT_TORN not in anna.words
@@ -129,43 +129,43 @@ async def test_a_stop_while_nothing_is_written_claims_no_write(house: House, ann
 
 
 async def test_what_was_interrupted_while_it_wrote_is_not_stopped_when_it_is_tried_again(
-    house: House, anna: Person
+    harness: Harness, anna: Person
 ) -> None:
     """A crash between two writes, the command comes again, and only then is Stop handed on: half a day would stay."""
     await anna.to_refine("Report", "Mail")
     wanted = len((await anna.session()).planning.plan.events)  # type: ignore[union-attr]  # there is a plan in Refine
-    halted, _ = await at_the_second_write(house)
+    halted, _ = await at_the_second_write(harness)
     sent: list[Any] = []
-    handle = house.coordinator.handle
+    handle = harness.coordinator.handle
 
     async def remembering(command: Any, tell: Any = None) -> None:
         sent.append(command)
         await handle(command, tell or ignore_progress)
 
-    house.coordinator.handle = remembering  # type: ignore[method-assign]
+    harness.coordinator.handle = remembering  # type: ignore[method-assign]
     turn = asyncio.create_task(anna.press("Commit to calendar"))
     await asyncio.wait_for(halted.wait(), 60)
     turn.cancel()
     await asyncio.gather(turn, return_exceptions=True)
-    house.calendar.write = type(house.calendar).write.__get__(house.calendar)  # type: ignore[method-assign]  # the real one again
-    house.restart()
-    again = asyncio.create_task(house.coordinator.handle(sent[0]))
+    harness.calendar.write = type(harness.calendar).write.__get__(harness.calendar)  # type: ignore[method-assign]  # the real one again
+    harness.restart()
+    again = asyncio.create_task(harness.coordinator.handle(sent[0]))
     for _ in range(1000):
-        if house.coordinator.stop(anna.session_id, house.clock.now()):
+        if harness.coordinator.stop(anna.session_id, harness.clock.now()):
             break
         await asyncio.sleep(0)
     await asyncio.wait_for(again, 60)
-    assert len(house.on_calendar(whole=True)) == wanted
+    assert len(harness.on_calendar(whole=True)) == wanted
     assert (await anna.session()).sync.last_sync is not None
 
 
-async def test_a_turn_says_what_it_is_doing(house: House, anna: Person) -> None:
+async def test_a_turn_says_what_it_is_doing(harness: Harness, anna: Person) -> None:
     """Reading, then writing with a count that only grows, up to all of it."""
     await anna.to_refine("Report", "Mail")
     told: list[Progress] = []
-    reads_words(house, ScriptedModel(wants("proceed")))
-    await house.coordinator.handle(message(anna, "put it there"), told.append)
-    blocks = len(house.on_calendar(whole=True))
+    reads_words(harness, ScriptedModel(wants("proceed")))
+    await harness.coordinator.handle(message(anna, "put it there"), told.append)
+    blocks = len(harness.on_calendar(whole=True))
     assert list(dict.fromkeys(p.doing for p in told)) == [Activity.LOOKING, Activity.READING, Activity.WRITING]
     counts = [p.done for p in told if p.doing is Activity.WRITING]
     assert counts == sorted(counts)
@@ -173,10 +173,10 @@ async def test_a_turn_says_what_it_is_doing(house: House, anna: Person) -> None:
     assert {p.of for p in told if p.done} == {blocks}
 
 
-async def at_the_second_write(house: House) -> tuple[asyncio.Event, asyncio.Event]:
+async def at_the_second_write(harness: Harness) -> tuple[asyncio.Event, asyncio.Event]:
     """Halt the calendar there: the first event reports it, the second lets it go on."""
     halted, go_on = asyncio.Event(), asyncio.Event()
-    write: Callable[..., Awaitable[Any]] = house.calendar.write
+    write: Callable[..., Awaitable[Any]] = harness.calendar.write
     seen = 0
 
     async def halting(*given: Any, **more: Any) -> Any:
@@ -187,5 +187,5 @@ async def at_the_second_write(house: House) -> tuple[asyncio.Event, asyncio.Even
             await go_on.wait()
         return await write(*given, **more)
 
-    house.calendar.write = halting  # type: ignore[method-assign]  # a calendar that takes its time
+    harness.calendar.write = halting  # type: ignore[method-assign]  # a calendar that takes its time
     return halted, go_on

@@ -11,42 +11,42 @@ from pathlib import Path
 
 import pytest
 from tests.factories.inside import run_inside
-from tests.unit.conversation.person import ANNA, House, Person
+from tests.unit.conversation.person import ANNA, Harness, Person
 from tests.unit.conversation.test_memory import remember
 
 from fateforger.session.recall import CONSTRAINT_EVENTS, constraint_histories
 
 
-async def told(house: House, anna: Person) -> dict[str, tuple[str, ...]]:
-    stored = await house.store.constraints.of(ANNA)
+async def told(harness: Harness, anna: Person) -> dict[str, tuple[str, ...]]:
+    stored = await harness.store.constraints.of(ANNA)
     return {chapter.name: chapter.events for chapter in constraint_histories(await anna.session(), stored)}
 
 
-async def test_from_said_to_applied(house: House, anna: Person, caplog: pytest.LogCaptureFixture) -> None:
+async def test_from_said_to_applied(harness: Harness, anna: Person, caplog: pytest.LogCaptureFixture) -> None:
     """S220: each event that there is, for each constraint of the session."""
     caplog.set_level(logging.INFO, "fateforger")
     await anna.to_tasks()
     await remember(anna, "Bed at ten", "22:00")
-    assert await told(house, anna) == {"Bed at ten": ("extracted", "stored", "selected", "applied")}
-    later = Person(house)
+    assert await told(harness, anna) == {"Bed at ten": ("extracted", "stored", "selected", "applied")}
+    later = Person(harness)
     await later.to_tasks()
-    assert await told(house, later) == {"Bed at ten": ("selected", "applied")}
+    assert await told(harness, later) == {"Bed at ten": ("selected", "applied")}
     lines = [line for line in caplog.messages if line.startswith("constraints ")]
     assert {line.split()[1] for line in lines} >= {"stored", "selected", "applied"}
     assert "Bed at ten" not in "".join(lines)
     assert set(CONSTRAINT_EVENTS) == {"extracted", "stored", "waiting", "selected", "set_aside", "applied"}
 
 
-async def test_what_is_set_aside_is_selected_and_not_applied(house: House, anna: Person) -> None:
+async def test_what_is_set_aside_is_selected_and_not_applied(harness: Harness, anna: Person) -> None:
     """S220"""
     await anna.to_tasks()
     await remember(anna, "Bed at ten", "22:00")
-    (stored,) = await house.store.constraints.of(ANNA)
+    (stored,) = await harness.store.constraints.of(ANNA)
     await anna.click("memory.set_aside", f"{stored.seq} {stored.uid}")
-    assert await told(house, anna) == {"Bed at ten": ("extracted", "stored", "selected", "set_aside")}
+    assert await told(harness, anna) == {"Bed at ten": ("extracted", "stored", "selected", "set_aside")}
 
 
-async def test_the_command(house: House, anna: Person, tmp_path: Path) -> None:
+async def test_the_command(harness: Harness, anna: Person, tmp_path: Path) -> None:
     """S220: one command answers for a session; an unknown id is reported."""
     await anna.to_tasks()
     await remember(anna, "Bed at ten", "22:00")
@@ -57,7 +57,7 @@ async def test_the_command(house: House, anna: Person, tmp_path: Path) -> None:
         closing(sqlite3.connect(data / "fateforger.db")) as copy,
     ):
         here.backup(copy)
-    (stored,) = await house.store.constraints.of(ANNA)
+    (stored,) = await harness.store.constraints.of(ANNA)
     status, out, _ = await asyncio.to_thread(
         run_inside, "constraints", "story", anna.session_id, "--json", "--data-dir", str(data)
     )

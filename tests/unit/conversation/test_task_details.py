@@ -9,7 +9,7 @@ import pytest
 from tests.factories.tasks import DETAILED
 from tests.factories.words import inputs, new, wants
 from tests.fakes.scripted_model import ScriptedModel
-from tests.unit.conversation.person import House, Person
+from tests.unit.conversation.person import Harness, Person
 from tests.unit.conversation.sessions import said, session, task, turn
 
 from fateforger.conversation.turn_runs import run_turn
@@ -102,7 +102,7 @@ async def test_a_task_at_a_time_is_drafted_there(anna: Person) -> None:
 
 @pytest.mark.parametrize(("best", "window"), [("morning", ("05:00", "12:00")), ("after_lunch", ("12:30", "17:00"))])
 async def test_a_task_is_put_at_the_time_of_high_energy_that_the_person_names(
-    anna: Person, house: House, best: str, window: tuple[str, str]
+    anna: Person, harness: Harness, best: str, window: tuple[str, str]
 ) -> None:
     """S106: by the form in the thread, for a task without minutes, which gets the usual length."""
     await anna.to_tasks()
@@ -110,27 +110,27 @@ async def test_a_task_is_put_at_the_time_of_high_energy_that_the_person_names(
     await anna.fill_row("Essay", "task", size=1, best=best)
     for label in ("Continue", "Refine", "Commit to calendar"):
         await anna.press(label)
-    start, end = house.on_calendar()["Essay"].split("-")
+    start, end = harness.on_calendar()["Essay"].split("-")
     assert window[0] <= start < end <= window[1]
 
 
-async def test_a_task_at_a_time_outside_of_the_day_is_put_there(anna: Person, house: House) -> None:
+async def test_a_task_at_a_time_outside_of_the_day_is_put_there(anna: Person, harness: Harness) -> None:
     await anna.to_tasks()
     await anna.fill("tasks", title_1="Report", minutes_1=120, title_2="Dinner", minutes_2=90, proceed=False)
     await anna.fill_row("Dinner", "task", size=1, at=time(20), kind="family")
     for label in ("Continue", "Refine", "Commit to calendar"):
         await anna.press(label)
-    assert house.on_calendar()["Dinner"] == "20:00-21:30"
+    assert harness.on_calendar()["Dinner"] == "20:00-21:30"
 
 
-async def test_dinner_in_the_evening_is_after_the_day(house: House, anna: Person) -> None:
+async def test_dinner_in_the_evening_is_after_the_day(harness: Harness, anna: Person) -> None:
     """S442: a day until six has dinner at six, not in its last hour."""
     await anna.to_tasks()
     await anna.fill("tasks", title_1="Report", minutes_1=60, title_2="Dinner", minutes_2=45, proceed=False)
     await anna.fill_row("Dinner", "task", size=1, best="evening", kind="meal")
     for label in ("Continue", "Refine", "Commit to calendar"):
         await anna.press(label)
-    assert house.on_calendar()["Dinner"] == "18:00-18:45"
+    assert harness.on_calendar()["Dinner"] == "18:00-18:45"
 
 
 async def test_a_rule_about_work_is_not_one_about_family(anna: Person) -> None:
@@ -167,7 +167,7 @@ async def test_a_task_keeps_its_details_on_another_day(anna: Person) -> None:
     await anna.fill_row("Dentist", "task", size=1, at=DETAILED.at, kind="errand")
     task_id = (await anna.session()).day.inputs.tasks[0].id
     await anna.fill("defer", target=task_id, day="2026-03-03")
-    (queued,) = await anna.house.store.tasks.of(anna.user)
+    (queued,) = await anna.harness.store.tasks.of(anna.user)
     assert (queued.spec.details.at, queued.spec.details.kind.value) == (DETAILED.at, "errand")
 
 

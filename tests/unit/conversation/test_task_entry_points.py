@@ -16,8 +16,8 @@ from tests.factories.agents import ANNA, Agents
 from tests.factories.inside import run_inside, without_doubt
 from tests.factories.words import change, inputs, wants
 from tests.fakes.scripted_model import ScriptedModel
-from tests.unit.conversation.person import House, Person
-from tests.unit.conversation.queue.desk import Desk
+from tests.unit.conversation.person import Harness, Person
+from tests.unit.conversation.queue.person import QueuePerson
 from tests.unit.conversation.sessions import said, session, task, turn
 
 from fateforger.conversation.turn_runs import run_turn
@@ -101,8 +101,8 @@ Answer = tuple[TaskDetails, str]
 """The details of the task that it gave, and the id of the task that comes before."""
 
 
-async def by_click(each: Field, house: House, folder: Path) -> Answer:
-    anna = Person(house)
+async def by_click(each: Field, harness: Harness, folder: Path) -> Answer:
+    anna = Person(harness)
     await anna.to_tasks()
     await anna.fill("tasks", title_1="Outline", title_2="Dentist", proceed=False)
     first = (await anna.session()).day.inputs.tasks[0].id
@@ -111,7 +111,7 @@ async def by_click(each: Field, house: House, folder: Path) -> Answer:
     return (await anna.session()).day.inputs.tasks[1].details, first
 
 
-async def in_words(each: Field, house: House, folder: Path) -> Answer:
+async def in_words(each: Field, harness: Harness, folder: Path) -> Answer:
     first = task("Outline", 30)
     now = session(TimeboxingStage.CAPTURE_INPUTS, inputs=InputFacts(tasks=(first, task("Dentist", 45))))
     model = ScriptedModel(wants("answer"), inputs(change=[change(2, details=each.said or each.filled)]))
@@ -119,7 +119,7 @@ async def in_words(each: Field, house: House, folder: Path) -> Answer:
     return out.session.day.inputs.tasks[1].details, first.id
 
 
-async def at_the_command_line(each: Field, house: House, folder: Path) -> Answer:
+async def at_the_command_line(each: Field, harness: Harness, folder: Path) -> Answer:
     new_file(folder).rename(folder / "fateforger.db")
 
     async def add(title: str, *options: str) -> QueuedTask:
@@ -132,18 +132,18 @@ async def at_the_command_line(each: Field, house: House, folder: Path) -> Answer
     return on_the_day(await add("Dentist", *with_first(each.typed, first.id))), first.id
 
 
-async def over_mcp(each: Field, house: House, folder: Path) -> Answer:
-    robot = Agents(house.store)
+async def over_mcp(each: Field, harness: Harness, folder: Path) -> Answer:
+    robot = Agents(harness.store)
     await robot.let_in()
     first = str((await robot.done("create_task", {"title": "Outline"}))["task"]["id"])
     details = {} if each.outside else with_first(each.gives.model_dump(mode="json", exclude_defaults=True), first)
     await robot.done("create_task", {"title": "Dentist", "details": details, **each.outside})
-    (queued,) = [each for each in await house.store.tasks.of(ANNA) if each.spec.title == "Dentist"]
+    (queued,) = [each for each in await harness.store.tasks.of(ANNA) if each.spec.title == "Dentist"]
     return on_the_day(queued), first
 
 
-async def in_the_form_of_the_queue(each: Field, house: House, folder: Path) -> Answer:
-    anna = Desk(house)
+async def in_the_form_of_the_queue(each: Field, harness: Harness, folder: Path) -> Answer:
+    anna = QueuePerson(harness)
     first = (await anna.adds("Outline")).id
     values = {**each.filled, **({"after": (first,)} if "after" in each.filled else {})}
     if "kind" in values:
@@ -153,8 +153,8 @@ async def in_the_form_of_the_queue(each: Field, house: House, folder: Path) -> A
     return on_the_day(added), first
 
 
-async def in_the_form_that_edits(each: Field, house: House, folder: Path) -> Answer:
-    anna = Desk(house)
+async def in_the_form_that_edits(each: Field, harness: Harness, folder: Path) -> Answer:
+    anna = QueuePerson(harness)
     first, second = (await anna.adds("Outline")).id, (await anna.adds("Dentist")).id
     values = {**each.filled, **({"after": (first,)} if "after" in each.filled else {})}
     if "kind" in values:
@@ -164,7 +164,7 @@ async def in_the_form_that_edits(each: Field, house: House, folder: Path) -> Ans
     return on_the_day(edited), first
 
 
-WAYS: tuple[Callable[[Field, House, Path], Awaitable[Answer]], ...] = (
+WAYS: tuple[Callable[[Field, Harness, Path], Awaitable[Answer]], ...] = (
     by_click,
     in_words,
     at_the_command_line,
@@ -177,11 +177,11 @@ WAYS: tuple[Callable[[Field, House, Path], Awaitable[Answer]], ...] = (
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", FIELDS)
 async def test_a_field_gives_the_same_task(
-    name: str, way: Callable[[Field, House, Path], Awaitable[Answer]], house: House, tmp_path_factory: Any
+    name: str, way: Callable[[Field, Harness, Path], Awaitable[Answer]], harness: Harness, tmp_path_factory: Any
 ) -> None:
     """S247"""
     each = FIELDS[name]
-    details, first = await way(each, house, tmp_path_factory.mktemp("cli"))
+    details, first = await way(each, harness, tmp_path_factory.mktemp("cli"))
     assert details == replace(each.gives, after=tuple(first for _ in each.gives.after))
 
 

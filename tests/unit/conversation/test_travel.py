@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from tests.unit.conversation.person import House, Person
+from tests.unit.conversation.person import Harness, Person
 from tests.unit.conversation.test_person_edits import drag, event
 
 from fateforger.planning.plan import resolve
@@ -32,7 +32,7 @@ def assert_leads(found: dict[str, tuple[datetime, datetime]]) -> None:
     assert found[HOME][0] == found["Dentist"][1]
 
 
-async def test_the_way_is_drafted_moved_written_and_taken_back_with_its_task(anna: Person, house: House) -> None:
+async def test_the_way_is_drafted_moved_written_and_taken_back_with_its_task(anna: Person, harness: Harness) -> None:
     """S259"""
     await with_dentist(anna)
     await anna.press("Continue")
@@ -50,35 +50,35 @@ async def test_the_way_is_drafted_moved_written_and_taken_back_with_its_task(ann
     await anna.press("Undo last update")
     assert spans(await anna.session()) == moved
     await anna.press("Commit to calendar")
-    written = {event.summary: (event.start, event.end) for event in house.calendar.store.shown().values()}
+    written = {event.summary: (event.start, event.end) for event in harness.calendar.store.shown().values()}
     assert {name: written[name] for name in moved} == moved
     await anna.press("Undo")
-    assert house.calendar.store.shown() == {}
+    assert harness.calendar.store.shown() == {}
 
 
-async def test_the_way_follows_a_task_that_is_dragged_on_the_calendar(anna: Person, house: House) -> None:
+async def test_the_way_follows_a_task_that_is_dragged_on_the_calendar(anna: Person, harness: Harness) -> None:
     """S259: the plan takes the ways along, and the next write puts them there."""
     await with_dentist(anna)
     await anna.press("Continue")
     await anna.press("Refine")
     await anna.press("Commit to calendar")
-    drag(house, "Dentist", 180)
+    drag(harness, "Dentist", 180)
     await anna.press("Back to refine")
     assert "Your next change puts all of this on your calendar" in anna.words
     moved = spans(await anna.session())
     assert_leads(moved)
     await anna.press("Commit to calendar")
-    written = {event.summary: (event.start, event.end) for event in house.calendar.store.shown().values()}
+    written = {event.summary: (event.start, event.end) for event in harness.calendar.store.shown().values()}
     assert {name: written[name] for name in moved} == moved
-    drag(house, "Dentist", 15)
+    drag(harness, "Dentist", 15)
     await anna.press("Redo step")
     moved = spans(await anna.session())
     assert_leads(moved)
-    written = {event.summary: (event.start, event.end) for event in house.calendar.store.shown().values()}
+    written = {event.summary: (event.start, event.end) for event in harness.calendar.store.shown().values()}
     assert {name: written[name] for name in moved} == moved
-    house.calendar.store.user_delete(event(house, "Dentist").id)
+    harness.calendar.store.user_delete(event(harness, "Dentist").id)
     await anna.press("Redo step")
-    assert not {THERE, HOME, "Dentist"} & {event.summary for event in house.calendar.store.shown().values()}
+    assert not {THERE, HOME, "Dentist"} & {event.summary for event in harness.calendar.store.shown().values()}
 
 
 async def test_a_way_that_a_person_moved_stays_where_it_was_put(anna: Person) -> None:

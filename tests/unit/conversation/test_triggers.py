@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 from tests.fakes.google_calendar import Answer, Fail
-from tests.unit.conversation.person import House, Person
+from tests.unit.conversation.person import Harness, Person
 
 from fateforger.calendar.ports import Rejected
 from fateforger.conversation.write_results import NOT_ALL
@@ -19,30 +19,30 @@ from fateforger.workflow.conformance import StatedRule
 from fateforger.workflow.definition import load_shipped
 from fateforger.workflow.rules import RuleKind, write_rule
 
-Breaking = Callable[[House, Person], Awaitable[None]]
+Breaking = Callable[[Harness, Person], Awaitable[None]]
 
 
-async def half_a_commit(house: House, anna: Person) -> None:
+async def half_a_commit(harness: Harness, anna: Person) -> None:
     """Commit three blocks, one of which is refused."""
     await anna.to_refine("Report", "Mail")
-    house.calendar.inject(Answer(Rejected("Calendar usage limits exceeded.")), verb="create", nth=1)
+    harness.calendar.inject(Answer(Rejected("Calendar usage limits exceeded.")), verb="create", nth=1)
     await anna.press("Commit to calendar")
 
 
-async def half_a_change(house: House, anna: Person) -> None:
+async def half_a_change(harness: Harness, anna: Person) -> None:
     """Do the same where each change is written at once."""
     await anna.to_refine("Report", "Mail")
-    house.calendar.inject(Answer(Rejected("Calendar usage limits exceeded.")), verb="create", nth=1)
+    harness.calendar.inject(Answer(Rejected("Calendar usage limits exceeded.")), verb="create", nth=1)
     await anna.choose("Mail", "15 min later")
 
 
-async def no_commit_at_all(house: House, anna: Person) -> None:
+async def no_commit_at_all(harness: Harness, anna: Person) -> None:
     """Commit while the calendar cannot be read, so that nothing is written."""
     await anna.to_refine("Report", "Mail")
     for nth in range(8):
-        house.calendar.inject(Fail(CalendarUnreachable("The calendar does not answer.")), verb="window", nth=nth)
+        harness.calendar.inject(Fail(CalendarUnreachable("The calendar does not answer.")), verb="window", nth=nth)
     await anna.press("Commit to calendar")
-    house.calendar.calm()
+    harness.calendar.calm()
 
 
 DECLARED = {rule.id: rule for rule in load_shipped(WORKFLOW).rules if rule.rule.kind is RuleKind.ON}
@@ -73,11 +73,11 @@ def names(rule: StatedRule) -> tuple[str, str]:
 
 @pytest.mark.parametrize(("trigger", "breaking", "labels"), CASES)
 async def test_what_begins_is_answered_in_the_same_turn(
-    house: House, anna: Person, trigger: str, breaking: Breaking, labels: tuple[str, ...]
+    harness: Harness, anna: Person, trigger: str, breaking: Breaking, labels: tuple[str, ...]
 ) -> None:
     """On the trace of the session, and on the card in front of the person."""
     state, action = names(DECLARED[trigger])
-    await breaking(house, anna)
+    await breaking(harness, anna)
     last = (await anna.session()).thread.trace[-1]
     assert (state in last.true, action in last.do, "end_turn" in last.do) == (True, True, True)
     assert [label for label in labels if label in anna.labels()] == list(labels)
@@ -85,16 +85,16 @@ async def test_what_begins_is_answered_in_the_same_turn(
 
 @pytest.mark.parametrize("breaking", [half_a_commit, half_a_change])
 @pytest.mark.parametrize("again", [False, True], ids=["undo", "try again, then undo"])
-async def test_what_is_offered_works(house: House, anna: Person, breaking: Breaking, *, again: bool) -> None:
+async def test_what_is_offered_works(harness: Harness, anna: Person, breaking: Breaking, *, again: bool) -> None:
     """The undo takes off what got there; trying again puts the rest there first."""
-    await breaking(house, anna)
-    assert len(house.on_calendar()) == 2
+    await breaking(harness, anna)
+    assert len(harness.on_calendar()) == 2
     if again:
         await anna.press("Try again")
-        assert len(house.on_calendar()) == 3
+        assert len(harness.on_calendar()) == 3
     undo = next(label for label in ("Take all of it off the calendar", "Undo") if label in anna.labels())
     await anna.press(undo)
-    assert house.on_calendar() == {}
+    assert harness.on_calendar() == {}
     assert "sync_failed" not in (await anna.session()).thread.trace[-1].true
 
 
@@ -106,11 +106,11 @@ async def test_a_write_that_went_well_triggers_nothing(anna: Person) -> None:
     assert "offer_to_try_again" not in last.do
 
 
-async def test_an_undo_that_is_not_whole_names_no_button_that_is_not_there(house: House, anna: Person) -> None:
+async def test_an_undo_that_is_not_whole_names_no_button_that_is_not_there(harness: Harness, anna: Person) -> None:
     """The button that undoes is not called Undo where each change is written at once."""
-    await half_a_change(house, anna)
-    house.calendar.inject(Answer(Rejected("Calendar usage limits exceeded.")), verb="delete")
+    await half_a_change(harness, anna)
+    harness.calendar.inject(Answer(Rejected("Calendar usage limits exceeded.")), verb="delete")
     await anna.press("Take all of it off the calendar")
     assert NOT_ALL in anna.words
     await anna.press("Take all of it off the calendar")
-    assert house.on_calendar() == {}
+    assert harness.on_calendar() == {}

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests.fakes.google_calendar import Answer, Crash, Fail, LoseAnswer
-from tests.unit.conversation.person import AMSTERDAM, CHANNEL, MORNING, House, Person, meeting
+from tests.unit.conversation.person import AMSTERDAM, CHANNEL, MORNING, Harness, Person, meeting
 
 from fateforger.calendar.ports import Rejected
 from fateforger.errors import CalendarNotFound, CalendarUnreachable, StoreUnavailable, VersionConflict
@@ -22,10 +22,10 @@ from fateforger.text import join_words
 DOWN = CalendarUnreachable("The calendar does not answer.")
 
 
-async def test_a_calendar_that_cannot_be_read_is_no_empty_day(house: House, anna: Person) -> None:
+async def test_a_calendar_that_cannot_be_read_is_no_empty_day(harness: Harness, anna: Person) -> None:
     """S40: why it could not be read, with a button to try again; never an empty day taken for granted."""
-    house.calendar.inject(Fail(CalendarNotFound("There is no calendar “primary” at this address.")), verb="window")
-    house.calendar.inject(
+    harness.calendar.inject(Fail(CalendarNotFound("There is no calendar “primary” at this address.")), verb="window")
+    harness.calendar.inject(
         Fail(CalendarNotFound("There is no calendar “primary” at this address.")), verb="window", nth=1
     )
     await anna.to_frame()
@@ -34,70 +34,72 @@ async def test_a_calendar_that_cannot_be_read_is_no_empty_day(house: House, anna
         " So I do not know your meetings yet." in anna.words
     )
     assert "no meetings" not in anna.words
-    meeting(house, "Standup", "09:30", "10:00")
+    meeting(harness, "Standup", "09:30", "10:00")
     await anna.press("Try again")
     assert "**On your calendar: 1 meeting**\n- **09:30–10:00** Standup" in anna.words
     assert "Try again" not in anna.labels()
 
 
-async def test_a_draft_without_the_calendar_says_so(house: House, anna: Person) -> None:
+async def test_a_draft_without_the_calendar_says_so(harness: Harness, anna: Person) -> None:
     """S119: the flow goes on; Redo makes a new draft around the meetings once they are known."""
     for nth in range(4):
-        house.calendar.inject(Fail(DOWN), verb="window", nth=nth)
+        harness.calendar.inject(Fail(DOWN), verb="window", nth=nth)
     await anna.to_skeleton("Report")
     assert "⚠️ I could not read your calendar just now: The calendar does not answer." in anna.words
     assert "Meetings may be missing here; Redo step looks again." in anna.words
-    house.calendar.calm()
-    meeting(house, "Standup", "09:00", "10:00")
+    harness.calendar.calm()
+    meeting(harness, "Standup", "09:00", "10:00")
     await anna.press("Redo step")
     assert "- **09:00–10:00** Standup\n- **10:00–11:00** Report ⭐" in anna.words
     assert "could not read" not in anna.words
 
 
-async def test_a_change_that_cannot_be_written_is_kept_and_tried_again(house: House, anna: Person) -> None:
+async def test_a_change_that_cannot_be_written_is_kept_and_tried_again(harness: Harness, anna: Person) -> None:
     """Issue: the calendar cannot be reached in Refine: the change stays in the plan, with a button to try again."""
     await anna.to_refine("Report", "Mail")
     for nth in range(8):
-        house.calendar.inject(Fail(DOWN), verb="window", nth=nth)
+        harness.calendar.inject(Fail(DOWN), verb="window", nth=nth)
     await anna.choose("Mail", "15 min later")
-    assert house.on_calendar() == {}
+    assert harness.on_calendar() == {}
     assert "⚠️ The calendar does not answer." in anna.words
     assert "It is in your plan, but not on your calendar yet." in anna.words
     assert "**10:25–11:25** Mail" in anna.words
     await anna.choose("Mail", "15 min later")
-    house.calendar.calm()
+    harness.calendar.calm()
     await anna.press("Try again")
-    assert house.on_calendar() == {"Report": "09:00-10:00", "Mail": "10:40-11:40", "Lunch": "12:30-13:15"}
+    assert harness.on_calendar() == {"Report": "09:00-10:00", "Mail": "10:40-11:40", "Lunch": "12:30-13:15"}
     assert "Try again" not in anna.labels()
     # Both changes were written together, so they are taken back together.
     await anna.press("Undo last update")
-    assert house.on_calendar() == {}
+    assert harness.on_calendar() == {}
     assert "**10:10–11:10** Mail" in anna.words
 
 
-async def test_a_commit_that_cannot_begin_can_be_tried_again(house: House, anna: Person) -> None:
+async def test_a_commit_that_cannot_begin_can_be_tried_again(harness: Harness, anna: Person) -> None:
     """S84: the baseline cannot be read, so nothing is written, and Try again commits."""
     await anna.to_refine("Report")
     for nth in range(8):
-        house.calendar.inject(Fail(DOWN), verb="window", nth=nth)
+        harness.calendar.inject(Fail(DOWN), verb="window", nth=nth)
     await anna.press("Commit to calendar")
     assert anna.card.text == "Monday 2 March is not on your calendar yet."
     assert "⚠️ None of it has been written, and your plan is safe here.\n- The calendar does not answer." in anna.words
     assert anna.root == "Monday 2 March: not on your calendar yet"
     assert "Undo" not in anna.labels()
-    house.calendar.calm()
+    harness.calendar.calm()
     await anna.press("Try again")
     assert anna.card.text == "Monday 2 March is on your calendar."
-    assert house.on_calendar() == {"Report": "09:00-10:00", "Lunch": "12:30-13:15"}
+    assert harness.on_calendar() == {"Report": "09:00-10:00", "Lunch": "12:30-13:15"}
     await anna.press("Undo")
-    assert house.on_calendar() == {}
+    assert harness.on_calendar() == {}
 
 
-async def test_a_commit_that_fails_after_changes_were_written_does_not_deny_them(house: House, anna: Person) -> None:
+async def test_a_commit_that_fails_after_changes_were_written_does_not_deny_them(
+    harness: Harness, anna: Person
+) -> None:
     await anna.to_refine("Report")
     await anna.choose("Report", "15 min later")
     for nth in range(8):
-        house.calendar.inject(Fail(DOWN), verb="window", nth=nth)
+        harness.calendar.inject(Fail(DOWN), verb="window", nth=nth)
     await anna.press("Commit to calendar")
     assert anna.card.text == "Monday 2 March was not committed."
     assert "what is there from before is still there" in anna.words
@@ -105,12 +107,12 @@ async def test_a_commit_that_fails_after_changes_were_written_does_not_deny_them
     assert "Undo" in anna.labels()
 
 
-async def test_a_half_done_commit_says_what_is_there_and_what_is_not(house: House, anna: Person) -> None:
+async def test_a_half_done_commit_says_what_is_there_and_what_is_not(harness: Harness, anna: Person) -> None:
     """S87: partial, named block by block; Try again finishes it, and Undo takes all of it back."""
     await anna.to_refine("Report", "Mail")
-    house.calendar.inject(Answer(Rejected("Calendar usage limits exceeded.")), verb="create", nth=1)
+    harness.calendar.inject(Answer(Rejected("Calendar usage limits exceeded.")), verb="create", nth=1)
     await anna.press("Commit to calendar")
-    shown = house.on_calendar(whole=True)
+    shown = harness.on_calendar(whole=True)
     assert len(shown) == 3
     assert anna.card.text == "Only part of Monday 2 March is on your calendar."
     there = join_words(
@@ -123,43 +125,43 @@ async def test_a_half_done_commit_says_what_is_there_and_what_is_not(house: Hous
     assert anna.labels() == ["Try again", "Undo", "Back to refine", "Redo step", "Cancel", "History", "Show my queue"]
     await anna.press("Try again")
     assert anna.card.text == "Monday 2 March is on your calendar."
-    assert len(house.on_calendar()) == 3
+    assert len(harness.on_calendar()) == 3
     await anna.press("Undo")
-    assert house.on_calendar() == {}
+    assert harness.on_calendar() == {}
 
 
-async def test_a_half_done_change_is_taken_back_whole(house: House, anna: Person) -> None:
+async def test_a_half_done_change_is_taken_back_whole(harness: Harness, anna: Person) -> None:
     """K1: what Try again finished belongs to the change that began it."""
     await anna.to_refine("Report", "Mail")
-    house.calendar.inject(Answer(Rejected("Calendar usage limits exceeded.")), verb="create", nth=1)
+    harness.calendar.inject(Answer(Rejected("Calendar usage limits exceeded.")), verb="create", nth=1)
     await anna.choose("Mail", "15 min later")
-    assert len(house.on_calendar()) == 2
+    assert len(harness.on_calendar()) == 2
     await anna.press("Try again")
-    assert len(house.on_calendar()) == 3
+    assert len(harness.on_calendar()) == 3
     await anna.press("Undo last update")
-    assert house.on_calendar() == {}
+    assert harness.on_calendar() == {}
 
 
-async def test_an_undo_that_cannot_be_done_changes_nothing(house: House, anna: Person) -> None:
+async def test_an_undo_that_cannot_be_done_changes_nothing(harness: Harness, anna: Person) -> None:
     await anna.to_committed("Report")
-    kept = house.on_calendar()
+    kept = harness.on_calendar()
     for verb in ("window", "get"):
         for nth in range(8):
-            house.calendar.inject(Fail(DOWN), verb=verb, nth=nth)
+            harness.calendar.inject(Fail(DOWN), verb=verb, nth=nth)
     await anna.press("Undo")
-    assert house.on_calendar() == kept
+    assert harness.on_calendar() == kept
     assert (await anna.session()).stage is TimeboxingStage.REVIEW_COMMIT
     assert "⚠️ I could not take it back: The calendar does not answer.\nNothing has changed." in anna.words
-    house.calendar.calm()
+    harness.calendar.calm()
     await anna.press("Undo")
-    assert house.on_calendar() == {}
+    assert harness.on_calendar() == {}
 
 
-async def test_a_lost_answer_writes_nothing_twice(house: House, anna: Person) -> None:
+async def test_a_lost_answer_writes_nothing_twice(harness: Harness, anna: Person) -> None:
     await anna.to_refine("Report", "Mail")
-    house.calendar.inject(LoseAnswer(), verb="create")
+    harness.calendar.inject(LoseAnswer(), verb="create")
     await anna.press("Commit to calendar")
-    assert house.on_calendar() == {"Report": "09:00-10:00", "Mail": "10:10-11:10", "Lunch": "12:30-13:15"}
+    assert harness.on_calendar() == {"Report": "09:00-10:00", "Mail": "10:10-11:10", "Lunch": "12:30-13:15"}
 
 
 class Killed(BaseException):
@@ -187,7 +189,7 @@ class DropSave:
 
 @pytest.mark.parametrize("label", ["Commit to calendar", "15 min later", "Undo last update", "Undo"])
 async def test_a_crash_between_calendar_and_database_leads_to_the_same_end(
-    house: House, anna: Person, label: str
+    harness: Harness, anna: Person, label: str
 ) -> None:
     """S241: the repeated command finds what it did the first time, and goes on."""
     await anna.to_refine("Report", "Mail")
@@ -195,16 +197,16 @@ async def test_a_crash_between_calendar_and_database_leads_to_the_same_end(
         await anna.choose("Mail", "15 min later")
     if label == "Undo":
         await anna.press("Commit to calendar")
-    sessions = DropSave(house.store.sessions, Killed)
+    sessions = DropSave(harness.store.sessions, Killed)
 
     def reborn() -> None:
-        house.restart()
-        house.sessions = sessions
-        house.coordinator = house.build_coordinator(submitter=house.submitter)
+        harness.restart()
+        harness.sessions = sessions
+        harness.coordinator = harness.build_coordinator(submitter=harness.submitter)
 
     reborn()
     sent: list[Any] = []
-    handle = house.coordinator.handle
+    handle = harness.coordinator.handle
 
     async def dying(command: Any, tell: Any = None) -> None:
         sent.append(command)
@@ -212,18 +214,18 @@ async def test_a_crash_between_calendar_and_database_leads_to_the_same_end(
         with pytest.raises(Killed):
             await handle(command)
 
-    house.coordinator.handle = dying  # type: ignore[method-assign]
+    harness.coordinator.handle = dying  # type: ignore[method-assign]
     if label == "15 min later":
         await anna.choose("Mail", label)
     else:
         await anna.press(label)
-    writes = len(house.calendar.writes)
-    shown = house.on_calendar()
+    writes = len(harness.calendar.writes)
+    shown = harness.on_calendar()
     reborn()
-    await house.coordinator.handle(sent[0])
+    await harness.coordinator.handle(sent[0])
     await anna.read()
-    assert len(house.calendar.writes) == writes
-    assert house.on_calendar() == shown
+    assert len(harness.calendar.writes) == writes
+    assert harness.on_calendar() == shown
     expected = {
         "Commit to calendar": (TimeboxingStage.REVIEW_COMMIT, 3, "Monday 2 March is on your calendar."),
         "15 min later": (TimeboxingStage.REFINE, 3, "Refine Monday 2 March: 4 blocks."),
@@ -233,46 +235,46 @@ async def test_a_crash_between_calendar_and_database_leads_to_the_same_end(
     assert ((await anna.session()).stage, len(shown), anna.card.text) == expected[label]
     # And once more: it is known to have been handled.
     version = (await anna.session()).version
-    await house.coordinator.handle(sent[0])
+    await harness.coordinator.handle(sent[0])
     assert (await anna.session()).version == version
 
 
-async def test_a_process_that_dies_in_the_middle_of_writing_goes_on(house: House, anna: Person) -> None:
+async def test_a_process_that_dies_in_the_middle_of_writing_goes_on(harness: Harness, anna: Person) -> None:
     """Killed between two calls to the calendar: the repeated command finishes the same transaction."""
     await anna.to_refine("Report", "Mail")
-    house.calendar.inject(Crash(Killed(), when="after"), verb="create", nth=1)
+    harness.calendar.inject(Crash(Killed(), when="after"), verb="create", nth=1)
     sent: list[Any] = []
-    handle = house.coordinator.handle
+    handle = harness.coordinator.handle
 
     async def dying(command: Any, tell: Any = None) -> None:
         sent.append(command)
         with pytest.raises(BaseException):  # noqa: B017  a task group may wrap it
             await handle(command)
 
-    house.coordinator.handle = dying  # type: ignore[method-assign]
+    harness.coordinator.handle = dying  # type: ignore[method-assign]
     await anna.press("Commit to calendar")
-    house.clock.at += timedelta(minutes=1)
-    house.restart()
-    await house.coordinator.handle(sent[0])
+    harness.clock.at += timedelta(minutes=1)
+    harness.restart()
+    await harness.coordinator.handle(sent[0])
     await anna.read()
     assert anna.card.text == "Monday 2 March is on your calendar."
-    assert house.on_calendar() == {"Report": "09:00-10:00", "Mail": "10:10-11:10", "Lunch": "12:30-13:15"}
+    assert harness.on_calendar() == {"Report": "09:00-10:00", "Mail": "10:10-11:10", "Lunch": "12:30-13:15"}
     await anna.press("Undo")
-    assert house.on_calendar() == {}
+    assert harness.on_calendar() == {}
 
 
-async def test_a_repeated_command_does_nothing(house: House, anna: Person) -> None:
+async def test_a_repeated_command_does_nothing(harness: Harness, anna: Person) -> None:
     """S228: of two equal commands one is carried out, starts too."""
     start = StartTimeboxing(
         command_id="slash-1", user_id=anna.user, at=MORNING, channel=CHANNEL, thread_ts=None, tz=AMSTERDAM, date=None
     )
     await anna.send(start)
     await anna.send(start)
-    assert len(await house.store.sessions.of_user(anna.user)) == 1
+    assert len(await harness.store.sessions.of_user(anna.user)) == 1
     assert [m.slot for m in anna.arrived] == ["root", "stage:0"]
 
 
-async def test_two_rapid_commits_of_the_date_count_once(house: House, anna: Person) -> None:
+async def test_two_rapid_commits_of_the_date_count_once(harness: Harness, anna: Person) -> None:
     """S228: the second one finds that the step is done."""
     await anna.start()
     await anna.click("commit_date")
@@ -280,7 +282,7 @@ async def test_two_rapid_commits_of_the_date_count_once(house: House, anna: Pers
     assert (await anna.session()).stage is TimeboxingStage.COLLECT_CONSTRAINTS
 
 
-async def test_a_click_on_an_old_card_does_nothing(house: House, anna: Person) -> None:
+async def test_a_click_on_an_old_card_does_nothing(harness: Harness, anna: Person) -> None:
     """The second half of a double click on Continue does not skip a step."""
     await anna.to_frame()
     proceed = next(c for c in anna.controls() if getattr(c, "label", "") == "Continue")
@@ -290,39 +292,39 @@ async def test_a_click_on_an_old_card_does_nothing(house: House, anna: Person) -
     assert "That card was out of date, so I did nothing. This is where we are." in anna.words
 
 
-async def test_a_full_disk_is_left_to_the_caller_to_repeat(house: House, anna: Person) -> None:
+async def test_a_full_disk_is_left_to_the_caller_to_repeat(harness: Harness, anna: Person) -> None:
     """Since nothing could be saved, the error is raised, and the same command works later."""
     await anna.to_refine("Report")
-    sessions = DropSave(house.store.sessions, lambda: StoreUnavailable("The disk is full."))
-    house.sessions = sessions
-    house.coordinator = house.build_coordinator(submitter=house.submitter)
+    sessions = DropSave(harness.store.sessions, lambda: StoreUnavailable("The disk is full."))
+    harness.sessions = sessions
+    harness.coordinator = harness.build_coordinator(submitter=harness.submitter)
     sessions.armed = True
     with pytest.raises(StoreUnavailable):
         await anna.press("Commit to calendar")
     await anna.press("Commit to calendar")
-    assert house.on_calendar() == {"Report": "09:00-10:00", "Lunch": "12:30-13:15"}
+    assert harness.on_calendar() == {"Report": "09:00-10:00", "Lunch": "12:30-13:15"}
 
 
-async def test_a_conflicting_save_is_tried_again(house: House, anna: Person) -> None:
+async def test_a_conflicting_save_is_tried_again(harness: Harness, anna: Person) -> None:
     """Background work saved first: the command is carried out on the newer version."""
     await anna.to_frame()
-    sessions = DropSave(house.store.sessions, lambda: VersionConflict("This session was changed in the meantime."))
-    house.sessions = sessions
-    house.coordinator = house.build_coordinator(submitter=house.submitter)
+    sessions = DropSave(harness.store.sessions, lambda: VersionConflict("This session was changed in the meantime."))
+    harness.sessions = sessions
+    harness.coordinator = harness.build_coordinator(submitter=harness.submitter)
     sessions.armed = True
     await anna.press("Continue")
     assert (await anna.session()).stage is TimeboxingStage.CAPTURE_INPUTS
 
 
-async def test_somebody_else_is_told_so(house: House, anna: Person) -> None:
+async def test_somebody_else_is_told_so(harness: Harness, anna: Person) -> None:
     await anna.to_frame()
-    bo = Person(house, user="U_BO", session_id=anna.session_id)
+    bo = Person(harness, user="U_BO", session_id=anna.session_id)
     await bo.click("proceed")
     assert (await anna.session()).stage is TimeboxingStage.COLLECT_CONSTRAINTS
     assert bo.asides[-1].text.startswith("This plan belongs to somebody else")
 
 
-async def test_a_session_that_nobody_knows_is_passed_over(house: House, anna: Person) -> None:
+async def test_a_session_that_nobody_knows_is_passed_over(harness: Harness, anna: Person) -> None:
     anna.session_id = "s-unknown"
     await anna.click("proceed")
     assert anna.arrived == []
@@ -343,11 +345,11 @@ class SlowRead:
         return await self._real.read(day, tz)
 
 
-async def test_a_slow_calendar_appears_when_it_answers(house: House, anna: Person) -> None:
+async def test_a_slow_calendar_appears_when_it_answers(harness: Harness, anna: Person) -> None:
     """S40, S42, S122: the first look goes on without the calendar, says so, and the card is filled in later."""
-    meeting(house, "Standup", "09:30", "10:00")
-    slow = SlowRead(house.submitter)
-    house.coordinator = house.build_coordinator(submitter=slow, calendar_wait=0.01)
+    meeting(harness, "Standup", "09:30", "10:00")
+    slow = SlowRead(harness.submitter)
+    harness.coordinator = harness.build_coordinator(submitter=slow, calendar_wait=0.01)
     await anna.to_frame()
     assert (
         "I am still reading your calendar. Your meetings appear here in a moment; you can go on meanwhile."
@@ -362,28 +364,28 @@ async def test_a_slow_calendar_appears_when_it_answers(house: House, anna: Perso
     assert anna.arrived[-1].slot == "stage:1"
 
 
-async def test_closing_does_not_wait_for_a_calendar_that_hangs(house: House, anna: Person) -> None:
-    slow = SlowRead(house.submitter)
-    house.coordinator = house.build_coordinator(submitter=slow)
+async def test_closing_does_not_wait_for_a_calendar_that_hangs(harness: Harness, anna: Person) -> None:
+    slow = SlowRead(harness.submitter)
+    harness.coordinator = harness.build_coordinator(submitter=slow)
     await anna.start()
     async with asyncio.timeout(60):
-        await house.coordinator.aclose()
+        await harness.coordinator.aclose()
 
 
-async def test_what_looks_like_no_wish_takes_a_yes(house: House, anna: Person) -> None:
+async def test_what_looks_like_no_wish_takes_a_yes(harness: Harness, anna: Person) -> None:
     """A plan that drops most of an earlier one asks first; another change is no yes, Try again is."""
     await anna.to_committed("One", "Two", "Three", "Four")
-    kept = house.on_calendar()
-    bo = Person(house)
+    kept = harness.on_calendar()
+    bo = Person(harness)
     await bo.to_refine("Paint the fence")
     await bo.choose("Paint the fence", "15 min later")
-    assert house.on_calendar() == kept
+    assert harness.on_calendar() == kept
     assert "This would delete 4 of my 6 blocks from your calendar" in bo.words
     assert "Yes, go ahead" in bo.labels()
     await bo.choose("Paint the fence", "15 min later")
-    assert house.on_calendar() == kept
+    assert harness.on_calendar() == kept
     await bo.press("Yes, go ahead")
-    assert house.on_calendar() == {"Paint the fence": "09:30-10:30", "Lunch": "12:30-13:15"}
+    assert harness.on_calendar() == {"Paint the fence": "09:30-10:30", "Lunch": "12:30-13:15"}
     assert "Yes, go ahead" not in bo.labels()
 
 

@@ -12,8 +12,8 @@ from tests.factories.constraints import version_of
 from tests.factories.wishes import wish
 from tests.factories.words import day, inputs, new, outside, wants
 from tests.fakes.scripted_model import Line, ScriptedModel
-from tests.unit.conversation.person import ANNA, House, Person, open_house_at
-from tests.unit.conversation.queue.desk import words_of
+from tests.unit.conversation.person import ANNA, Harness, Person, open_harness_at
+from tests.unit.conversation.queue.person import words_of
 from tests.unit.conversation.talking import talker_at
 
 from fateforger.memory.ports import Recollection
@@ -44,17 +44,17 @@ def rules(count: int = 0) -> list[Version]:
     ]
 
 
-async def at_tasks(path: Path, known: list[Version], **parts: Any) -> tuple[House, Person]:
+async def at_tasks(path: Path, known: list[Version], **parts: Any) -> tuple[Harness, Person]:
     """Return a person at the stage of the tasks."""
-    house = await open_house_at(path, model=ScriptedModel(by=understand))
+    harness = await open_harness_at(path, model=ScriptedModel(by=understand))
     for name, part in parts.items():
-        setattr(house, name, part)
-    house.restart()
-    await house.remembered.write(known, cause="earlier")
-    anna = Person(house)
+        setattr(harness, name, part)
+    harness.restart()
+    await harness.remembered.write(known, cause="earlier")
+    anna = Person(harness)
     await anna.to_frame()
     await anna.press("Continue")
-    return house, anna
+    return harness, anna
 
 
 def understand(prompt: Prompt) -> Line:
@@ -63,11 +63,11 @@ def understand(prompt: Prompt) -> Line:
     return inputs(add=[new("Cook food", 60)]) if "add food" in prompt.user else day()
 
 
-async def last_prompt(house: House, anna: Person, text: str) -> str:
+async def last_prompt(harness: Harness, anna: Person, text: str) -> str:
     await anna.says(text)
     await anna.read()
-    assert isinstance(house.model, ScriptedModel)
-    return house.model.prompts[-1].user
+    assert isinstance(harness.model, ScriptedModel)
+    return harness.model.prompts[-1].user
 
 
 async def test_each_rule_has_its_kind_source_and_certainty(tmp_path: Path) -> None:
@@ -75,34 +75,34 @@ async def test_each_rule_has_its_kind_source_and_certainty(tmp_path: Path) -> No
     must = version_of(
         "must", user=ANNA, description="insulin at noon", necessity="must", rule_kind="buffer", confidence=None
     )
-    house, anna = await at_tasks(tmp_path, [*rules(), must])
-    prompt = await last_prompt(house, anna, "nothing else")
+    harness, anna = await at_tasks(tmp_path, [*rules(), must])
+    prompt = await last_prompt(harness, anna, "nothing else")
     assert f'must_follow[1]{HEADER}\n  1,must,policy,insulin at noon,user,2026-02-01,"","",1' in prompt
     assert f'consider[1]{HEADER}\n  2,prefer,value,{SHELLFISH},user,2026-02-01,"","",0.5?' in prompt
-    await house.close()
+    await harness.close()
 
 
 async def test_what_the_day_is_about_comes_first_of_fifty(tmp_path: Path) -> None:
     """S176: a task of the day names the topic."""
-    house, anna = await at_tasks(tmp_path, rules(50))
-    assert SHELLFISH not in await last_prompt(house, anna, "nothing else")
+    harness, anna = await at_tasks(tmp_path, rules(50))
+    assert SHELLFISH not in await last_prompt(harness, anna, "nothing else")
     await anna.says("add food")
     await anna.read()
-    assert f"{HEADER}\n  1,prefer,value,{SHELLFISH}," in await last_prompt(house, anna, "nothing else")
-    await house.close()
+    assert f"{HEADER}\n  1,prefer,value,{SHELLFISH}," in await last_prompt(harness, anna, "nothing else")
+    await harness.close()
 
 
 async def test_what_the_message_is_about_comes_first_of_seventy(tmp_path: Path) -> None:
     """S175, S176: the index finds the rule by meaning, and its topics lead."""
-    house, anna = await at_tasks(tmp_path, rules(70), index=Nearest())
-    assert f"{HEADER}\n  1,prefer,value,{SHELLFISH}," in await last_prompt(house, anna, "what about lobster?")
-    await house.close()
+    harness, anna = await at_tasks(tmp_path, rules(70), index=Nearest())
+    assert f"{HEADER}\n  1,prefer,value,{SHELLFISH}," in await last_prompt(harness, anna, "what about lobster?")
+    await harness.close()
 
 
 async def test_only_what_the_person_values_is_listed(tmp_path: Path) -> None:
     """S177: "what do you know about my values?", outside of a plan."""
     async with talker_at(tmp_path) as talk:
-        await talk.house.remembered.write(rules(2), cause="earlier")
+        await talk.harness.remembered.write(rules(2), cause="earlier")
         listing = wish("memory_list_constraints", only={"dimensions": ["value"]})
         card = await talk.outside(outside("memory"), listing, text="what do you know about my values?")
         assert card is not None

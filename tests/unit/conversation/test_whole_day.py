@@ -6,17 +6,17 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from tests.unit.conversation.person import MONDAY, House, Person, meeting, open_house_at
+from tests.unit.conversation.person import MONDAY, Harness, Person, meeting, open_harness_at
 
 from fateforger.session.model import SessionStatus
 from fateforger.session.stages import TimeboxingStage
 
 
-async def test_from_start_to_committed_in_seven_deeds_and_back(house: House, anna: Person) -> None:
+async def test_from_start_to_committed_in_seven_deeds_and_back(harness: Harness, anna: Person) -> None:
     """S51, S53, S85, S238: three tasks, at most eight clicks and submits; Undo puts the calendar back exactly."""
-    meeting(house, "Standup", "09:30", "10:00")
-    before = house.on_calendar()
-    raw = house.calendar.store.shown()
+    meeting(harness, "Standup", "09:30", "10:00")
+    before = harness.on_calendar()
+    raw = harness.calendar.store.shown()
 
     await anna.start()
     await anna.press("Plan this day")
@@ -44,42 +44,42 @@ async def test_from_start_to_committed_in_seven_deeds_and_back(house: House, ann
         "Review": "13:25-14:25",
         "Lunch": "12:30-13:15",
     }
-    assert house.on_calendar() == before | plan
+    assert harness.on_calendar() == before | plan
 
     await anna.press("Undo")
-    assert house.on_calendar() == before
-    assert house.calendar.store.shown() == raw
+    assert harness.on_calendar() == before
+    assert harness.calendar.store.shown() == raw
     session = await anna.session()
     assert session.stage is TimeboxingStage.REFINE
     assert (session.sync.write_group, session.sync.written) == (None, None)
     assert len(anna.rows()) == 5
 
     await anna.press("Commit to calendar")
-    assert house.on_calendar() == before | plan
+    assert harness.on_calendar() == before | plan
     assert "**5 created**" in anna.words
 
 
-async def test_every_change_is_written_and_can_be_taken_back(house: House, anna: Person) -> None:
+async def test_every_change_is_written_and_can_be_taken_back(harness: Harness, anna: Person) -> None:
     """K1, S51, S55, S240: in Refine each change reaches the calendar at once; Undo last update takes the plan and the
     calendar back."""
     await anna.to_refine("Report", "Mail")
-    assert house.on_calendar() == {}
+    assert harness.on_calendar() == {}
     assert anna.rows()[0] == "**09:00–10:00** Report ⭐ · 1 h"
     await anna.choose("Mail", "15 min later")
-    assert house.on_calendar() == {"Report": "09:00-10:00", "Mail": "10:25-11:25", "Lunch": "12:30-13:15"}
+    assert harness.on_calendar() == {"Report": "09:00-10:00", "Mail": "10:25-11:25", "Lunch": "12:30-13:15"}
     assert "Calendar: 4 created." in anna.words
     await anna.choose("Mail", "15 min later")
-    assert house.on_calendar()["Mail"] == "10:40-11:40"
+    assert harness.on_calendar()["Mail"] == "10:40-11:40"
     assert "Calendar: 1 updated." in anna.words
 
     await anna.press("Undo last update")
-    assert house.on_calendar()["Mail"] == "10:25-11:25"
+    assert harness.on_calendar()["Mail"] == "10:25-11:25"
     assert (
         "Your last change is taken back. “Mail” is now 10:25–11:25 (was 10:40–11:40).\nCalendar: 1 updated."
         in anna.words
     )
     await anna.press("Undo last update")
-    assert house.on_calendar() == {}
+    assert harness.on_calendar() == {}
     assert "Undo last update" not in anna.labels()
     assert "Take all of it off the calendar" not in anna.labels()
     assert [r.split(" · ")[0] for r in anna.rows()] == [
@@ -92,69 +92,69 @@ async def test_every_change_is_written_and_can_be_taken_back(house: House, anna:
 
 async def test_writing_only_on_commit(tmp_path: Path) -> None:
     """K1: with ``calendar_write`` on commit nothing is written before, and Undo last update is a matter of the plan."""
-    house = await open_house_at(tmp_path, calendar_write="commit")
-    anna = Person(house)
+    harness = await open_harness_at(tmp_path, calendar_write="commit")
+    anna = Person(harness)
     await anna.to_refine("Report", "Mail")
     await anna.choose("Mail", "15 min later")
     await anna.choose("Mail", "15 min later")
-    assert house.calendar.writes == []
+    assert harness.calendar.writes == []
     await anna.press("Undo last update")
-    assert house.calendar.writes == []
+    assert harness.calendar.writes == []
     assert "**10:25–11:25** Mail" in anna.words
     await anna.press("Commit to calendar")
-    assert house.on_calendar() == {"Report": "09:00-10:00", "Mail": "10:25-11:25", "Lunch": "12:30-13:15"}
+    assert harness.on_calendar() == {"Report": "09:00-10:00", "Mail": "10:25-11:25", "Lunch": "12:30-13:15"}
     await anna.press("Undo")
-    assert house.on_calendar() == {}
-    await house.close()
+    assert harness.on_calendar() == {}
+    await harness.close()
 
 
-async def test_committing_again_changes_nothing(house: House, anna: Person) -> None:
+async def test_committing_again_changes_nothing(harness: Harness, anna: Person) -> None:
     """S82"""
     await anna.to_committed()
-    writes = len(house.calendar.writes)
+    writes = len(harness.calendar.writes)
     await anna.press("Redo step")
-    assert len(house.calendar.writes) == writes
+    assert len(harness.calendar.writes) == writes
     assert "Already up to date: 5 unchanged" in anna.words
     assert "Since you began: 5 created." in anna.words
 
 
-async def test_a_restart_between_any_two_deeds_loses_nothing(house: House, anna: Person) -> None:
+async def test_a_restart_between_any_two_deeds_loses_nothing(harness: Harness, anna: Person) -> None:
     """S241: every step goes on in a new process, Undo too."""
     await anna.start()
-    house.restart()
+    harness.restart()
     await anna.press("Plan this day")
-    house.restart()
+    harness.restart()
     await anna.press("Continue")
-    house.restart()
+    harness.restart()
     await anna.fill("tasks", title_1="Report", minutes_1=60, one_thing="1")
-    house.restart()
+    harness.restart()
     await anna.press("Refine")
-    house.restart()
+    harness.restart()
     await anna.choose("Report", "15 min later")
-    house.restart()
+    harness.restart()
     await anna.press("Commit to calendar")
-    house.restart()
-    assert house.on_calendar() == {"Report": "09:15-10:15", "Lunch": "12:30-13:15"}
+    harness.restart()
+    assert harness.on_calendar() == {"Report": "09:15-10:15", "Lunch": "12:30-13:15"}
     await anna.press("Undo")
-    assert house.on_calendar() == {}
+    assert harness.on_calendar() == {}
 
 
-async def test_a_correction_of_the_committed_plan_goes_to_refine_at_once(house: House, anna: Person) -> None:
+async def test_a_correction_of_the_committed_plan_goes_to_refine_at_once(harness: Harness, anna: Person) -> None:
     """S52"""
     await anna.to_committed("Report", "Mail")
     session = await anna.session()
     mail = next(e.block_key for e in session.planning.plan.events if e.name == "Mail") if session.planning.plan else ""
     await anna.click("block.later", mail)
     assert (await anna.session()).stage is TimeboxingStage.REFINE
-    assert house.on_calendar()["Mail"] == "10:25-11:25"
+    assert harness.on_calendar()["Mail"] == "10:25-11:25"
     assert "“Mail” is now 10:25–11:25 (was 10:10–11:10)." in anna.words
 
 
-async def test_cancel_ends_and_leaves_the_calendar(house: House, anna: Person) -> None:
+async def test_cancel_ends_and_leaves_the_calendar(harness: Harness, anna: Person) -> None:
     """S57: later clicks, undo too, answer that the session has ended; what is on the calendar stays and is named."""
     await anna.to_committed("Report")
     undo = next(c for c in anna.controls() if getattr(c, "label", "") == "Undo")
-    kept = house.on_calendar()
+    kept = harness.on_calendar()
     await anna.press("Close")
     assert (await anna.session()).status is SessionStatus.CANCELLED
     assert anna.words == "Monday 2 March is planned\nWhat I put on your calendar stays there."
@@ -166,26 +166,26 @@ async def test_cancel_ends_and_leaves_the_calendar(house: House, anna: Person) -
     )
     await anna.says("are you there?")
     assert len(anna.asides) == 2
-    assert house.on_calendar() == kept
+    assert harness.on_calendar() == kept
 
 
-async def test_a_second_session_takes_the_place_of_the_first(house: House, anna: Person) -> None:
+async def test_a_second_session_takes_the_place_of_the_first(harness: Harness, anna: Person) -> None:
     """The day's earlier plan is named, replaced on commit, and back after Undo."""
     await anna.to_committed("Report")
-    first = house.on_calendar()
-    bo = Person(house)
+    first = harness.on_calendar()
+    bo = Person(harness)
     await bo.to_frame()
     assert "Also 3 blocks from an earlier plan of mine; a new plan takes their place." in bo.words
     await bo.press("Continue")
     await bo.fill("tasks", title_1="Paint", minutes_1=90)
     await bo.press("Refine")
     await bo.press("Commit to calendar")
-    assert house.on_calendar() == {"Paint": "09:00-10:30", "Lunch": "12:30-13:15"}
+    assert harness.on_calendar() == {"Paint": "09:00-10:30", "Lunch": "12:30-13:15"}
     await bo.press("Undo")
-    assert house.on_calendar() == first
+    assert harness.on_calendar() == first
 
 
-async def test_one_message_per_turn(house: House, anna: Person) -> None:
+async def test_one_message_per_turn(harness: Harness, anna: Person) -> None:
     """S115, S213: one card per turn; the first message only when its line changes; the card that was left loses its
     controls. A click changes the card where it is; words are answered below it."""
     await anna.start(date(2026, 3, 4))
@@ -203,16 +203,16 @@ async def test_one_message_per_turn(house: House, anna: Person) -> None:
 
 
 @pytest.mark.parametrize("hour", ["07", "17"])
-async def test_after_six_in_the_evening_tomorrow_is_proposed(house: House, anna: Person, hour: str) -> None:
+async def test_after_six_in_the_evening_tomorrow_is_proposed(harness: Harness, anna: Person, hour: str) -> None:
     """S39: today is preselected, or tomorrow once the evening has begun."""
     from datetime import UTC, datetime
 
-    house.clock.at = datetime.fromisoformat(f"2026-03-02T{hour}:30:00").replace(tzinfo=UTC)
+    harness.clock.at = datetime.fromisoformat(f"2026-03-02T{hour}:30:00").replace(tzinfo=UTC)
     await anna.start()
     assert (await anna.session()).date == (MONDAY if hour == "07" else date(2026, 3, 3))
 
 
-async def test_the_entry_points_by_name(house: House, anna: Person) -> None:
+async def test_the_entry_points_by_name(harness: Harness, anna: Person) -> None:
     """S58: start, commit date, user reply and stage action, each a typed message."""
     from tests.unit.conversation.person import AMSTERDAM, CHANNEL, MORNING
 
@@ -220,20 +220,22 @@ async def test_the_entry_points_by_name(house: House, anna: Person) -> None:
     from fateforger.session.commands.thread import StageAction, StartTimeboxing, TimeboxingUserReply
     from fateforger.session.stages import Move
 
-    door = house.coordinator
-    await door.on_start(StartTimeboxing(command_id="1", user_id=anna.user, at=MORNING, channel=CHANNEL, tz=AMSTERDAM))
+    coordinator = harness.coordinator
+    await coordinator.on_start(
+        StartTimeboxing(command_id="1", user_id=anna.user, at=MORNING, channel=CHANNEL, tz=AMSTERDAM)
+    )
     await anna.read()
     envelope = {"user_id": anna.user, "at": MORNING, "session_id": anna.session_id}
-    await door.on_commit_date(TimeboxingCommitDate(command_id="2", **envelope))
+    await coordinator.on_commit_date(TimeboxingCommitDate(command_id="2", **envelope))
     assert (await anna.session()).stage is TimeboxingStage.COLLECT_CONSTRAINTS
-    await door.on_user_reply(TimeboxingUserReply(command_id="3", text="hello", **envelope))
+    await coordinator.on_user_reply(TimeboxingUserReply(command_id="3", text="hello", **envelope))
     assert (await anna.session()).stage is TimeboxingStage.COLLECT_CONSTRAINTS
-    await door.on_stage_action(StageAction(command_id="4", move=Move.PROCEED, **envelope))
+    await coordinator.on_stage_action(StageAction(command_id="4", move=Move.PROCEED, **envelope))
     assert (await anna.session()).stage is TimeboxingStage.CAPTURE_INPUTS
     assert (await anna.session()).thread.handled == ("1", "2", "3", "4")
 
 
-async def test_when_the_calendar_is_written_is_said(house: House, anna: Person, tmp_path: Path) -> None:
+async def test_when_the_calendar_is_written_is_said(harness: Harness, anna: Person, tmp_path: Path) -> None:
     """K1: people must not be surprised by changes to their calendar."""
     await anna.to_refine("Report")
     assert (
@@ -242,14 +244,14 @@ async def test_when_the_calendar_is_written_is_said(house: House, anna: Person, 
     await anna.choose("Report", "15 min later")
     assert "Your calendar matches this plan. Each change goes there at once." in anna.words
     (tmp_path / "other").mkdir()
-    other = await open_house_at(tmp_path / "other", calendar_write="commit")
+    other = await open_harness_at(tmp_path / "other", calendar_write="commit")
     bo = Person(other)
     await bo.to_refine("Report")
     assert "Nothing goes to your calendar before you commit; Preview shows what would." in bo.words
     await other.close()
 
 
-async def test_a_login_that_expires_while_writing(house: House, anna: Person) -> None:
+async def test_a_login_that_expires_while_writing(harness: Harness, anna: Person) -> None:
     """The rest waits, is named, and goes on with Try again."""
     from tests.fakes.google_calendar import Answer
 
@@ -257,12 +259,12 @@ async def test_a_login_that_expires_while_writing(house: House, anna: Person) ->
 
     await anna.to_refine("Report", "Mail")
     for nth in range(1, 3):
-        house.calendar.inject(Answer(Unauthorized("The login of your calendar has expired.")), verb="create", nth=nth)
+        harness.calendar.inject(Answer(Unauthorized("The login of your calendar has expired.")), verb="create", nth=nth)
     await anna.press("Commit to calendar")
     assert anna.card.text == "Only part of Monday 2 March is on your calendar."
     assert "The login of your calendar has expired" in anna.words
     assert anna.labels()[:2] == ["Try again", "Undo"]
     await anna.press("Try again")
-    assert sorted(house.on_calendar()) == ["Lunch", "Mail", "Report"]
+    assert sorted(harness.on_calendar()) == ["Lunch", "Mail", "Report"]
     await anna.press("Undo")
-    assert house.on_calendar() == {}
+    assert harness.on_calendar() == {}

@@ -11,7 +11,7 @@ from tests.factories.wishes import wish
 from tests.factories.words import also, frame, opening, patch, timed, wants
 from tests.fakes.google_calendar import Fail
 from tests.fakes.scripted_model import Line, ScriptedModel
-from tests.unit.conversation.person import AMSTERDAM, ANNA, CHANNEL, House, Person, open_house_at
+from tests.unit.conversation.person import AMSTERDAM, ANNA, CHANNEL, Harness, Person, open_harness_at
 from tests.unit.conversation.test_person_edits import drag
 
 from fateforger.conversation import plan_nodes
@@ -33,11 +33,11 @@ def _reads(prompt: Prompt) -> Line:
 
 
 @pytest.fixture
-async def spoken(tmp_path: Path) -> AsyncIterator[House]:
+async def spoken(tmp_path: Path) -> AsyncIterator[Harness]:
     """Open a program whose model answers from ``LINES``."""
     (tmp_path / "spoken").mkdir()
     LINES.clear()
-    opened = await open_house_at(tmp_path / "spoken", model=ScriptedModel(by=_reads))
+    opened = await open_harness_at(tmp_path / "spoken", model=ScriptedModel(by=_reads))
     yield opened
     await opened.close()
     assert LINES == []
@@ -48,15 +48,15 @@ async def says(person: Person, *answers: dict[str, Any]) -> None:
     await person.says("…")
 
 
-async def test_a_day_by_slash_command_and_in_words(house: House, spoken: House) -> None:
+async def test_a_day_by_slash_command_and_in_words(harness: Harness, spoken: Harness) -> None:
     """S218, S227, S270: "plan tomorrow" begins the session of ``/timebox 2026-03-03``, with its day confirmed."""
-    base = {"command_id": "c1", "user_id": ANNA, "at": house.clock.now(), "channel": CHANNEL, "tz": AMSTERDAM}
+    base = {"command_id": "c1", "user_id": ANNA, "at": harness.clock.now(), "channel": CHANNEL, "tz": AMSTERDAM}
     said = Opening.model_validate({**base, "thread_ts": "1.0", "text": "plan tomorrow"})
     LINES.append(opening(date="2026-03-03"))
     assert await spoken.coordinator.on_opening(said) is True
-    await house.coordinator.handle(StartTimeboxing.model_validate({**base, "thread_ts": "1.0", "date": "2026-03-03"}))
+    await harness.coordinator.handle(StartTimeboxing.model_validate({**base, "thread_ts": "1.0", "date": "2026-03-03"}))
     (heard,) = await spoken.store.sessions.of_user(ANNA)
-    person = Person(house)
+    person = Person(harness)
     await person.read()
     await person.press("Plan this day")
     typed = await person.session()
@@ -64,22 +64,22 @@ async def test_a_day_by_slash_command_and_in_words(house: House, spoken: House) 
     assert (heard.day.frame, heard.day.inputs, heard.options) == (typed.day.frame, typed.day.inputs, typed.options)
 
 
-async def test_a_change_in_words_never_overrules_a_drag_that_was_not_shown(house: House, spoken: House) -> None:
+async def test_a_change_in_words_never_overrules_a_drag_that_was_not_shown(harness: Harness, spoken: Harness) -> None:
     """S200, S201: the person moved the block on their calendar; neither wins unasked, by click or in words."""
-    anna, ben = Person(house), Person(spoken)
-    for person, here in ((anna, house), (ben, spoken)):
+    anna, ben = Person(harness), Person(spoken)
+    for person, here in ((anna, harness), (ben, spoken)):
         await person.to_refine("Report", "Mail")
         await person.choose("Report", "15 min later")
         drag(here, "Mail", 240)
     await anna.choose("Mail", "15 min later")
     await says(ben, wants("answer"), patch(timed(1, "10:30", 60)))
-    assert house.on_calendar()["Mail"] == "14:15-15:15"
-    assert spoken.on_calendar() == house.on_calendar()
+    assert harness.on_calendar()["Mail"] == "14:15-15:15"
+    assert spoken.on_calendar() == harness.on_calendar()
     assert len(open_questions(await ben.session())) == 1
     assert ben.words.rstrip() == anna.words.rstrip()  # apart from the thumbs under what a model shaped
 
 
-async def test_a_look_in_words_leaves_the_card_alone(spoken: House) -> None:
+async def test_a_look_in_words_leaves_the_card_alone(spoken: Harness) -> None:
     anna = Person(spoken)
     await anna.to_refine("Report")
     await anna.choose("Report", "15 min later")
@@ -90,7 +90,7 @@ async def test_a_look_in_words_leaves_the_card_alone(spoken: House) -> None:
     assert anna.words == card
 
 
-async def test_which_write_is_asked_by_showing_them(spoken: House) -> None:
+async def test_which_write_is_asked_by_showing_them(spoken: Harness) -> None:
     """A row can be named once the list is in view; then it is the row's own button."""
     anna = Person(spoken)
     await anna.to_refine("Report")
@@ -105,7 +105,7 @@ async def test_which_write_is_asked_by_showing_them(spoken: House) -> None:
     assert spoken.on_calendar() == {}
 
 
-async def test_nothing_said_is_dropped(spoken: House) -> None:
+async def test_nothing_said_is_dropped(spoken: Harness) -> None:
     anna = Person(spoken)
     await anna.to_refine("Report")
     await says(anna, wants("back"))
@@ -115,7 +115,7 @@ async def test_nothing_said_is_dropped(spoken: House) -> None:
     assert "That belongs to the step “Date”, which we have left; Back leads there." in anna.words
 
 
-async def test_leaving_at_five_is_a_change_of_the_plan(spoken: House) -> None:
+async def test_leaving_at_five_is_a_change_of_the_plan(spoken: Harness) -> None:
     """In Refine a fact becomes ops; what is none of them comes back as a sentence."""
     anna = Person(spoken)
     await anna.to_refine("Report", "Mail")
@@ -127,14 +127,14 @@ async def test_leaving_at_five_is_a_change_of_the_plan(spoken: House) -> None:
     assert anna.words.startswith(f"Refine Monday 2 March\n{rest}") or rest in anna.words
 
 
-async def test_an_answer_to_no_question_says_so(spoken: House) -> None:
+async def test_an_answer_to_no_question_says_so(spoken: Harness) -> None:
     anna = Person(spoken)
     await anna.to_refine("Report", "Mail")
     await says(anna, wants("keep_plan"))
     assert "That question is settled already, so I changed nothing." in anna.words
 
 
-async def test_what_was_said_and_changed_last_is_known_to_the_next_reading(spoken: House) -> None:
+async def test_what_was_said_and_changed_last_is_known_to_the_next_reading(spoken: Harness) -> None:
     """S265: so "what did you just change?" and "the other one" can be understood."""
     anna = Person(spoken)
     await anna.to_refine("Report", "Mail")
@@ -150,7 +150,7 @@ async def test_what_was_said_and_changed_last_is_known_to_the_next_reading(spoke
     assert "I moved Mail to 16:00." in anna.words
 
 
-async def test_the_rest_of_a_message_is_carried_out_after_its_undo(spoken: House) -> None:
+async def test_the_rest_of_a_message_is_carried_out_after_its_undo(spoken: Harness) -> None:
     """S263: "undo that, put mail at three instead, and when is it now?"; what was written is taken back first."""
     anna = Person(spoken)
     await anna.to_refine("Report", "Mail")
@@ -167,7 +167,7 @@ async def test_the_rest_of_a_message_is_carried_out_after_its_undo(spoken: House
     assert spoken.on_calendar().get("Mail") not in {"15:00-15:30", "16:00-16:30"}
 
 
-async def test_each_effect_of_an_undo_and_a_change_is_said(spoken: House) -> None:
+async def test_each_effect_of_an_undo_and_a_change_is_said(spoken: Harness) -> None:
     """S51, S263: also when both do the same to the calendar."""
     anna = Person(spoken)
     await anna.to_refine("Report", "Mail")
@@ -181,7 +181,7 @@ async def test_each_effect_of_an_undo_and_a_change_is_said(spoken: House) -> Non
     assert "“Mail” is now 15:00–15:30" in changed
 
 
-async def test_what_follows_an_undo_that_failed_does_not_go_on(spoken: House) -> None:
+async def test_what_follows_an_undo_that_failed_does_not_go_on(spoken: Harness) -> None:
     """S263: nothing is committed with a change that was to be taken back."""
     anna = Person(spoken)
     await anna.to_refine("Report", "Mail")
@@ -193,7 +193,7 @@ async def test_what_follows_an_undo_that_failed_does_not_go_on(spoken: House) ->
     assert "Because of that I did not go on." in anna.words
 
 
-async def test_a_change_that_was_undone_is_made_again_by_button_and_in_words(spoken: House) -> None:
+async def test_a_change_that_was_undone_is_made_again_by_button_and_in_words(spoken: Harness) -> None:
     """S266"""
     anna = Person(spoken)
     await anna.to_refine("Report", "Mail")
@@ -210,7 +210,7 @@ async def test_a_change_that_was_undone_is_made_again_by_button_and_in_words(spo
 
 
 async def test_each_change_of_the_schedule_is_carried_out_by_one_function(
-    spoken: House, monkeypatch: pytest.MonkeyPatch
+    spoken: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """S23: by button and in words, before anything else in the message; a committed day comes back to Refine for it."""
     changed: list[str] = []
@@ -237,7 +237,7 @@ async def test_each_change_of_the_schedule_is_carried_out_by_one_function(
     assert changed == ["ShiftBlock", "ApplyPatch", "ApplyPatch"]
 
 
-async def test_why_names_the_person_who_put_a_block_there(spoken: House) -> None:
+async def test_why_names_the_person_who_put_a_block_there(spoken: Harness) -> None:
     """S277: "why is it at 1:15?" after a swap or a move is answered with that change, not with what a draft would do."""
     anna = Person(spoken)
     await anna.to_refine("Report", "Mail")
@@ -251,7 +251,7 @@ async def test_why_names_the_person_who_put_a_block_there(spoken: House) -> None
     assert "13:15" in anna.words
 
 
-async def test_put_it_back_how_it_was(spoken: House) -> None:
+async def test_put_it_back_how_it_was(spoken: Harness) -> None:
     """S277: in the thread it undoes the last change; without one, a note says so and nothing changes."""
     anna = Person(spoken)
     await anna.to_refine("Report", "Mail")
@@ -264,7 +264,7 @@ async def test_put_it_back_how_it_was(spoken: House) -> None:
     assert (await anna.session()).planning.plan == before
 
 
-async def test_no_the_other_one_in_a_thread(spoken: House) -> None:
+async def test_no_the_other_one_in_a_thread(spoken: Harness) -> None:
     """S277: the wrong block is put back and the other one moved, in one turn; the prompt holds earlier messages."""
     anna = Person(spoken)
     await anna.to_refine("Report", "Mail")
@@ -276,7 +276,7 @@ async def test_no_the_other_one_in_a_thread(spoken: House) -> None:
     assert "“Mail” is now 16:00–17:00" in spoken.model.prompts[-2].user
 
 
-async def test_yes_after_a_question_of_the_bot(spoken: House) -> None:
+async def test_yes_after_a_question_of_the_bot(spoken: Harness) -> None:
     """S277: the reading sees what was asked, and the yes is read together with it."""
     anna = Person(spoken)
     await anna.to_refine("Report", "Mail")

@@ -10,7 +10,7 @@ import pytest
 from tests.factories.wishes import rule, wish
 from tests.factories.words import also, patch, timed, wanting, wants, work
 from tests.unit.conversation.person import CHANNEL
-from tests.unit.conversation.queue.desk import words_of
+from tests.unit.conversation.queue.person import words_of
 from tests.unit.conversation.talking import Talker, talker_at
 
 from fateforger.session.stages import TimeboxingStage
@@ -31,17 +31,20 @@ async def test_the_queue_in_the_thread_of_a_plan(talk: Talker) -> None:
     added = await talk.in_thread(wants("work"), work("Taxes"), text="put taxes in my queue")
     assert added is not None
     assert added.text == "I put “Taxes” into your queue."
-    assert (talk.desk.letters[-1]["channel"], talk.desk.letters[-1]["thread_ts"]) == (CHANNEL, before.thread_ts)
+    assert (talk.queue_person.deliveries[-1]["channel"], talk.queue_person.deliveries[-1]["thread_ts"]) == (
+        CHANNEL,
+        before.thread_ts,
+    )
     shown = await talk.in_thread(wants("work"), wanting("tasks"), text="what is in my queue?")
     assert shown is not None
     assert "**Taxes**" in words_of(shown)
     await talk.in_thread(wants("work"), wanting("pull"), text="pull the next one")
-    (task,) = await talk.desk.tasks()
+    (task,) = await talk.queue_person.tasks()
     assert task.state is TaskState.WAITING
     done = await talk.in_thread(wants("work"), wanting("done", number=1), text="that one is done")
     assert done is not None
     assert "1,Taxes,waiting,2" in talk.model.prompts[-1].user
-    assert (await talk.desk.task(task.id)).state is TaskState.DONE
+    assert (await talk.queue_person.task(task.id)).state is TaskState.DONE
     after = await talk.anna.session()
     assert (after.planning.plan, after.stage) == (before.planning.plan, TimeboxingStage.REFINE)
     assert len(talk.anna.arrived) == arrived
@@ -49,17 +52,17 @@ async def test_the_queue_in_the_thread_of_a_plan(talk: Talker) -> None:
 
 async def test_the_button_of_the_plan_shows_the_same_queue(talk: Talker) -> None:
     """S276: Slack runs no slash commands in a thread, so the card of a plan has a button; both give one command."""
-    await talk.desk.adds("Taxes")
+    await talk.queue_person.adds("Taxes")
     await talk.anna.to_refine("Report")
     said = await talk.in_thread(wants("work"), wanting("tasks"))
     await talk.anna.press("Show my queue")
-    await talk.desk.read()
-    assert talk.desk.card == said
+    await talk.queue_person.read()
+    assert talk.queue_person.card == said
 
 
 async def test_the_week_and_another_day_from_a_thread(talk: Talker) -> None:
     """S276: "plan my week"; "and plan Friday, too" opens that day in a thread of its own."""
-    await talk.desk.adds("Taxes")
+    await talk.queue_person.adds("Taxes")
     await talk.anna.to_refine("Report")
     week = await talk.in_thread(wants("work"), wanting("week"))
     assert week is not None
@@ -67,21 +70,21 @@ async def test_the_week_and_another_day_from_a_thread(talk: Talker) -> None:
     await talk.in_thread(
         wants("work"), work("Friday", "plan_day", date="2026-03-06", haste="asks"), text="and plan Friday, too"
     )
-    await talk.desk.run_commands()
-    days = {session.date for session in await talk.house.store.sessions.of_user(talk.anna.user)}
+    await talk.queue_person.run_commands()
+    days = {session.date for session in await talk.harness.store.sessions.of_user(talk.anna.user)}
     assert date(2026, 3, 6) in days
 
 
 async def test_a_yes_after_a_card_of_the_queue_answers_that_card(talk: Talker) -> None:
     """S276, S277: "do it now" is refused with a reason; "do it anyway" is the button of that card."""
-    task = await talk.desk.adds("Report", work=PlanDay(date=date(2026, 3, 6)), acceptance_criteria=("A", "B"))
+    task = await talk.queue_person.adds("Report", work=PlanDay(date=date(2026, 3, 6)), acceptance_criteria=("A", "B"))
     await talk.anna.to_refine("Mail")
     refused = await talk.in_thread(wants("work"), wanting("now", number=1), text="do the report now")
     assert refused is not None
     assert "only the queue asks for them" in refused.text
     await talk.in_thread(wants("accept_pending", number=1), wanting("button", number=2), text="do it anyway")
     assert "Do it anyway" in talk.model.prompts[-1].user
-    assert (await talk.desk.task(task.id)).state is TaskState.STOPPED
+    assert (await talk.queue_person.task(task.id)).state is TaskState.STOPPED
 
 
 async def test_a_reminder_from_the_thread_of_a_plan(talk: Talker) -> None:
@@ -113,7 +116,7 @@ async def test_a_rule_that_is_heard_as_work_is_kept(talk: Talker) -> None:
     await talk.anna.to_refine("Report")
     told = wish("remember", rule=rule(description="no calls before ten"))
     await talk.in_thread(wants("work"), wanting("memory"), told)
-    assert [each.record.words for each in await talk.house.remembered.of(talk.anna.user)] == ["no calls before ten"]
+    assert [each.record.words for each in await talk.harness.remembered.of(talk.anna.user)] == ["no calls before ten"]
 
 
 async def test_a_task_that_does_not_exist_is_said(talk: Talker) -> None:

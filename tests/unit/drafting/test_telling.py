@@ -73,7 +73,7 @@ def test_a_whole_day_may_be_written_as_dates() -> None:
     ],
     ids=["two", "one", "behind a third"],
 )
-def test_tasks_that_wait_for_each_other_are_refused_at_the_door(after: dict[str, list[str]], words: str) -> None:
+def test_tasks_that_wait_for_each_other_are_refused_where_they_came_in(after: dict[str, list[str]], words: str) -> None:
     third = {"id": "c", "title": "C", "type": "SW"}
     assert words in mistake(tasks=[{**t, "after": after.get(t["id"], [])} for t in (FIRST, SECOND, third)])
 

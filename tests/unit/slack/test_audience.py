@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.factories.agents import HandClock
+from tests.factories.agents import ManualClock
 from tests.fakes.memory_languages import languages
 from tests.fakes.memory_zones import MemoryZones
 
@@ -47,7 +47,7 @@ async def test_a_plan_is_shown_where_its_person_alone_reads(asked: Place, place:
     """The place is their thread with the bot, not a conversation with another person, which has two members as well."""
     assert (
         await find_private_place(
-            Known(LimitedClient(SlackLimits()), HandClock(), languages(), MemoryZones()), "U1", asked
+            Known(LimitedClient(SlackLimits()), ManualClock(), languages(), MemoryZones()), "U1", asked
         )
         == place
     )

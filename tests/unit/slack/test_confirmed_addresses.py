@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tests.unit.conversation.person import HandClock
+from tests.unit.conversation.person import ManualClock
 
 from fateforger.adapters.store.store import open_store
 from fateforger.slack.access import People
@@ -54,6 +54,6 @@ async def test_only_confirmed_addresses_of_our_own_workspace_count(
     """S305: the administrators of another workspace can call their people as they like."""
     store = open_store(tmp_path / "state.db")
     client: Any = Slack({**MEMBER, **changes})
-    people = People(client, HandClock(), LanguageService(store.languages, "en"), store.zones)
+    people = People(client, ManualClock(), LanguageService(store.languages, "en"), store.zones)
     assert await people.address("U1") == address
     await store.aclose()

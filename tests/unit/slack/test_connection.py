@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from aiohttp import web
 from tests.scenarios.chat import build_services, build_supervisor
-from tests.scenarios.scripted_door import ScriptedDoor
+from tests.scenarios.scripted_coordinator import ScriptedCoordinator
 
 from fateforger.adapters.store.store import open_store
 from fateforger.app.slack import SlackApp, run_slack_app
@@ -26,7 +26,7 @@ async def test_sockets_that_do_not_open_end_in_one_sentence() -> None:
     await web.TCPSite(runner, "127.0.0.1", 0).start()
     url = f"http://127.0.0.1:{runner.addresses[0][1]}/api/"
     store = open_store(":memory:")
-    services = build_services(store, ScriptedDoor(store.sessions), jobs=store.jobs, outbox=store.outbox)
+    services = build_services(store, ScriptedCoordinator(store.sessions), jobs=store.jobs, outbox=store.outbox)
     room = SlackApp(SlackLogin("xoxb-1", "xapp-1", url, open_seconds=0.2), services)
     with pytest.raises(WorldError, match="no socket to it can be opened"):
         async with run_slack_app(room, build_supervisor(room, services, "one")):

@@ -15,7 +15,7 @@ from slack_bolt.app.async_app import AsyncApp
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from tests.factories.constraints import version_of
-from tests.scenarios.scripted_door import ScriptedDoor
+from tests.scenarios.scripted_coordinator import ScriptedCoordinator
 from tests.scenarios.store_faults import Failing
 
 from fateforger.adapters.clock import SystemClock
@@ -70,7 +70,7 @@ class Table:
     faults: Failing
     people: People
     client: SilentSlack
-    door: ScriptedDoor
+    coordinator: ScriptedCoordinator
 
     async def answer(self, body: Json) -> tuple[int, str]:
         response = await self.app.async_dispatch(AsyncBoltRequest(mode="socket_mode", body=body))
@@ -101,24 +101,24 @@ async def table() -> AsyncIterator[Table]:
     )
     clock, errands = SystemClock(), BackgroundTasks()
     client = SilentSlack(token="xoxb-1", session=http)
-    door = ScriptedDoor(store.sessions)
+    coordinator = ScriptedCoordinator(store.sessions)
     languages = LanguageService(store.languages, SOURCE)
     people = People(client, clock, languages, store.zones)
     poster = Poster(client, Pace(), store.messages)
-    desk = RequestHandler(
-        door, faults.jobs(store), store.feedbacks, people, errands, poster, client, store.outbox, clock=clock
+    requests = RequestHandler(
+        coordinator, faults.jobs(store), store.feedbacks, people, errands, poster, client, store.outbox, clock=clock
     )
     listeners = Listeners(
-        desk,
-        FormHandler(door, desk, client, errands, timing=DEFAULT_TIMING),
-        Home(door, store.homes, people, poster, client, errands, clock),
+        requests,
+        FormHandler(coordinator, requests, client, errands, timing=DEFAULT_TIMING),
+        Home(coordinator, store.homes, people, poster, client, errands, clock),
         languages,
         clock=clock,
         people=people,
     )
     app = new_app(client)
     listeners.register(app)
-    yield Table(app, listeners, store, faults, people, client, door)
+    yield Table(app, listeners, store, faults, people, client, coordinator)
     await errands.close(seconds=1)
     await http.close()
     await store.aclose()
@@ -366,7 +366,7 @@ async def test_what_is_changed_in_a_message_is_not_read(
     table: Table, before: Json, user: str, after: Json, words: str | None, *, reader: bool
 ) -> None:
     """S449, S482: one sentence about a message that was read, if messages are read at all."""
-    table.door.reader = reader
+    table.coordinator.reader = reader
     await table.answer(said("9.0", user, **before))
     heard = await table.recorded()
     assert (await table.answer(changed("message_changed", {"user": user} | before, **after)))[0] == 200
@@ -382,7 +382,7 @@ GRAVE: Json = {"subtype": "tombstone", "user": "USLACKBOT", "text": "This messag
 
 async def test_a_deleted_message_with_replies_is_no_edit(table: Table) -> None:
     """S449, S483: Slack reports it as changed by its own user."""
-    table.door.reader = True
+    table.coordinator.reader = True
     await table.answer(said("9.0", **FIRST_WORDS))
     await table.answer(changed("message_changed", before=FIRST_WORDS, **GRAVE))
     assert await table.recorded("sentence") == []
@@ -418,7 +418,7 @@ UNHEARD: dict[str, Json] = {
 @pytest.mark.parametrize("fields", UNHEARD.values(), ids=UNHEARD)
 async def test_what_is_not_said_to_the_bot_by_a_person_is_left_alone(table: Table, fields: Json) -> None:
     """S483: neither read, nor answered, nor is Slack asked about it; that goes for its changes, too."""
-    table.door.reader = True
+    table.coordinator.reader = True
     frames = [said("9.0", **fields), changed("message_changed", before=fields, text="plan all my days")]
     for frame in [
         *frames,
@@ -435,7 +435,7 @@ async def test_what_is_not_said_to_the_bot_by_a_person_is_left_alone(table: Tabl
 @pytest.mark.parametrize("place", [{"thread_ts": None}, {"thread_ts": "5.0"}], ids=["at its top", "in a thread"])
 async def test_a_mention_where_others_read_is_heard_once(table: Table, channel: str, place: Json) -> None:
     """S483: as a message of its own, which is answered in direct messages."""
-    table.door.reader = True
+    table.coordinator.reader = True
     about = {"channel": channel, "text": "<@UBOT> plan tomorrow", **place}
     for frame in (said("9.0", type="app_mention", **about), said("9.0", **about)):
         assert await table.answer(frame) == (200, "")
@@ -446,7 +446,7 @@ async def test_a_mention_where_others_read_is_heard_once(table: Table, channel: 
 
 async def test_a_reply_that_is_sent_to_the_channel_as_well_is_one_message_to_the_plan(table: Table) -> None:
     """S483: Slack may report it a second time, as a change without another text."""
-    table.door.reader = True
+    table.coordinator.reader = True
     shared: Json = {"subtype": "thread_broadcast", "root": {"ts": "1.0"}}
     for frame in (said("9.0", **shared), said("9.0", **shared), changed("message_changed", before=shared)):
         assert await table.answer(frame) == (200, "")
@@ -456,7 +456,7 @@ async def test_a_reply_that_is_sent_to_the_channel_as_well_is_one_message_to_the
 
 async def test_a_first_message_that_is_deleted_says_nothing(table: Table) -> None:
     """S482: its answer stays, and says what was done."""
-    table.door.reader = True
+    table.coordinator.reader = True
     await table.answer(said("9.0", **FIRST_WORDS))
     await table.answer(changed("message_deleted", before=FIRST_WORDS))
     assert await table.recorded("sentence") == []
@@ -465,7 +465,7 @@ async def test_a_first_message_that_is_deleted_says_nothing(table: Table) -> Non
 @pytest.mark.parametrize(("subtype", "words"), [("message_changed", CHANGE_UNREAD), ("message_deleted", STILL_COUNTS)])
 async def test_a_message_that_waits_is_carried_out_as_it_was_sent(table: Table, subtype: str, words: str) -> None:
     """S449"""
-    table.door.reader = True
+    table.coordinator.reader = True
     await table.answer(said("9.0"))
     await table.answer(changed(subtype, text="gym at 19"))
     assert [job["words"] for job in await table.recorded("sentence")] == [words]
@@ -483,7 +483,7 @@ async def test_what_comes_with_a_message_is_said_not_to_be_read(
     table: Table, place: Json, text: str, *, reader: bool
 ) -> None:
     """S465: a plan never hears a message without words, which a model could take for a yes."""
-    table.door.reader = reader
+    table.coordinator.reader = reader
     given = {"channel_type": "im", "text": text, "files": [{"id": "F1", "name": "todo.pdf"}], **place}
     assert (await table.answer(said("9.0", subtype="file_share", **given)))[0] == 200
     assert [job["words"] for job in await table.recorded("sentence")] == [ATTACHED_UNREAD] * reader
@@ -493,7 +493,7 @@ async def test_what_comes_with_a_message_is_said_not_to_be_read(
 @pytest.mark.parametrize("place", [{}, {"thread_ts": None}], ids=["a plan", "first words"])
 async def test_of_a_long_message_it_is_said_that_its_end_is_not_read(table: Table, place: Json) -> None:
     """S469: it was cut for the model without notice to the person."""
-    table.door.reader = True
+    table.coordinator.reader = True
     for ts, length in (("9.0", 6_000), ("10.0", 6_001)):
         await table.answer(said(ts, channel_type="im", text="a" * length, **place))
     (told,) = await table.recorded("sentence")
@@ -520,7 +520,7 @@ async def test_mentioned_people_are_called_by_their_names(table: Table, monkeypa
 
 
 async def test_a_plan_that_has_ended_says_nothing_of_an_edit(table: Table) -> None:
-    table.door.reader = True
+    table.coordinator.reader = True
     session = await table.store.sessions.load("s1")
     assert session is not None
     await table.answer(said("9.0"))

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.fakes.memory_languages import languages
 from tests.fakes.memory_zones import MemoryZones
-from tests.unit.conversation.person import HandClock
+from tests.unit.conversation.person import ManualClock
 
 from fateforger.errors import InternalError
 from fateforger.session.commands import InboxCommand
@@ -24,7 +24,7 @@ OURS: dict[str, Any] = {"command_id": "c1", "user_id": "T2/U1", "at": AT, "tz": 
 
 def open_places() -> Places:
     client = LimitedClient(SlackLimits(), base_url="http://127.0.0.1:9/")
-    return Places(People(client, HandClock(), languages(), MemoryZones()), client)
+    return Places(People(client, ManualClock(), languages(), MemoryZones()), client)
 
 
 @pytest.mark.parametrize("channel", ["T3/D1", "D1", "T22/D1"])

@@ -16,8 +16,8 @@ from typing import Any
 
 from tests.factories.agents import proposal
 from tests.factories.printing import print_card
-from tests.unit.conversation.person import ANNA, House, Person, meeting, open_house_at
-from tests.unit.conversation.queue.desk import Desk
+from tests.unit.conversation.person import ANNA, Harness, Person, meeting, open_harness_at
+from tests.unit.conversation.queue.person import QueuePerson
 from tests.unit.conversation.sessions import planned, session
 from tests.unit.conversation.test_cards import CASES
 
@@ -41,9 +41,9 @@ from fateforger.values import replace
 GOLDEN = Path(__file__).parents[2] / "golden" / "cards"
 
 
-async def walk(anna: Person, house: House) -> AsyncIterator[tuple[str, Card]]:
+async def walk(anna: Person, harness: Harness) -> AsyncIterator[tuple[str, Card]]:
     """Go through a day, and give the cards that are new to the person, with names."""
-    meeting(house, "Stand-up", "09:30", "10:00")
+    meeting(harness, "Stand-up", "09:30", "10:00")
     await anna.start()
     yield "day-1-date", anna.card
     await anna.press("Plan this day")
@@ -78,32 +78,35 @@ async def walk(anna: Person, house: House) -> AsyncIterator[tuple[str, Card]]:
     await anna.press("Commit to calendar")
     yield "day-6-committed", anna.card
     yield "root-2-committed", anna.messages["root"].card
-    yield "home-2-after-a-day", await house.coordinator.home(ANNA)
+    yield "home-2-after-a-day", await harness.coordinator.home(ANNA)
     await anna.press("Undo")
     yield "day-7-undone", anna.card
 
 
-async def queue(desk: Desk, house: House) -> AsyncIterator[tuple[str, Card]]:
-    yield "home-1-new", await house.coordinator.home(ANNA)
-    yield "queue-1-empty", await desk.lists()
-    await desk.adds("Ask Ann", priority=1)
-    yield "queue-2-task-added", desk.card
-    await desk.adds("Buy milk")
-    yield "queue-3-list", await desk.lists()
-    yield "queue-4-pulled", await desk.pulls()
+async def queue(queue_person: QueuePerson, harness: Harness) -> AsyncIterator[tuple[str, Card]]:
+    yield "home-1-new", await harness.coordinator.home(ANNA)
+    yield "queue-1-empty", await queue_person.lists()
+    await queue_person.adds("Ask Ann", priority=1)
+    yield "queue-2-task-added", queue_person.card
+    await queue_person.adds("Buy milk")
+    yield "queue-3-list", await queue_person.lists()
+    yield "queue-4-pulled", await queue_person.pulls()
 
 
-async def week(desk: Desk) -> AsyncIterator[tuple[str, Card]]:
+async def week(queue_person: QueuePerson) -> AsyncIterator[tuple[str, Card]]:
     for title, minutes in (
         ("Write the grant", 180),
         ("Review papers", 120),
         ("Answer Ann", 30),
         ("Sort the attic", 600),
     ):
-        await desk.adds(title, work=Do(minutes=minutes))
-    yield "week-1-proposed", await desk.send(PlanWeek.model_validate({**desk.about(), "span": "coming"}))
-    await desk.press("Open all 5 days")
-    yield "week-2-open", desk.card
+        await queue_person.adds(title, work=Do(minutes=minutes))
+    yield (
+        "week-1-proposed",
+        await queue_person.send(PlanWeek.model_validate({**queue_person.about(), "span": "coming"})),
+    )
+    await queue_person.press("Open all 5 days")
+    yield "week-2-open", queue_person.card
 
 
 def from_state() -> dict[str, Card]:
@@ -153,17 +156,17 @@ def connections() -> dict[str, Card]:
 
 
 async def collect(tmp_path: Path) -> dict[str, Card]:
-    house = await open_house_at(tmp_path)
-    found = {name: card async for name, card in queue(Desk(house), house)}
-    await house.close()
+    harness = await open_harness_at(tmp_path)
+    found = {name: card async for name, card in queue(QueuePerson(harness), harness)}
+    await harness.close()
     (third := tmp_path / "third").mkdir()
-    house = await open_house_at(third)
-    found |= {name: card async for name, card in week(Desk(house))}
-    await house.close()
+    harness = await open_harness_at(third)
+    found |= {name: card async for name, card in week(QueuePerson(harness))}
+    await harness.close()
     (other := tmp_path / "other").mkdir()
-    house = await open_house_at(other)
-    found |= {name: card async for name, card in walk(Person(house), house)}
-    await house.close()
+    harness = await open_harness_at(other)
+    found |= {name: card async for name, card in walk(Person(harness), harness)}
+    await harness.close()
     return found | from_state()
 
 

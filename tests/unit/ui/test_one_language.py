@@ -21,8 +21,8 @@ from tests.factories.constraints import context_of, version_of
 from tests.factories.days import block, plan_of
 from tests.factories.wishes import wish
 from tests.factories.words import Answer, wanting, wants
-from tests.unit.conversation.person import ANNA, Person, open_house_at
-from tests.unit.conversation.queue.desk import Desk
+from tests.unit.conversation.person import ANNA, Person, open_harness_at
+from tests.unit.conversation.queue.person import QueuePerson
 from tests.unit.conversation.sessions import MORNING, TZ, at, event, planned, said, session, task
 from tests.unit.conversation.talking import Talker, talker_at
 from tests.unit.conversation.test_parity import guessed
@@ -101,21 +101,21 @@ def bare(words: str) -> str:
 
 
 async def collect(folder: Path) -> dict[str, Card]:
-    house = await open_house_at(folder)
-    await house.store.languages.keep(ANNA, PersonLanguage(LANGUAGE, chosen=True))
-    found = {name: card async for name, card in walk(Person(house), house)}
-    found |= {name: card async for name, card in queue(Desk(house), house)}
-    await house.close()
+    harness = await open_harness_at(folder)
+    await harness.store.languages.keep(ANNA, PersonLanguage(LANGUAGE, chosen=True))
+    found = {name: card async for name, card in walk(Person(harness), harness)}
+    found |= {name: card async for name, card in queue(QueuePerson(harness), harness)}
+    await harness.close()
     (other := folder / "other").mkdir()
     async with talker_at(other) as talk:
-        await talk.house.store.languages.keep(ANNA, PersonLanguage(LANGUAGE, chosen=True))
+        await talk.harness.store.languages.keep(ANNA, PersonLanguage(LANGUAGE, chosen=True))
         found |= {name: card async for name, card in rare(talk)}
     return found
 
 
 async def rare(talk: Talker) -> AsyncIterator[tuple[str, Card]]:
     """Yield cards about rules over the order of a day, rules of a kind of work, refusals, and a model that fails."""
-    anna, desk = talk.anna, talk.desk
+    anna, queue_person = talk.anna, talk.queue_person
     await anna.to_refine("Write report")
     yield "refused", await press(anna, "back", "undo_sync")
     late: dict[str, Any] = {"day_rule": "NEVER: deep_work_after_9_30", "necessity": "must"}
@@ -129,19 +129,19 @@ async def rare(talk: Talker) -> AsyncIterator[tuple[str, Card]]:
     await anna.fill("rule_day", day_rule="ALWAYS: NOT break")
     yield "clash", anna.card
     goal = {"work": {"kind": "decompose"}, "workflow": "decompose"}
-    await desk.adds("Move house", **goal)
-    yield "goal", desk.card
-    task = await desk.adds("Call Bo", workflow="feature-dev")
-    yield "feature", desk.card
-    await desk.pulls(task.id)
-    form = await desk.opens("queue_done", target=task.id)
+    await queue_person.adds("Move house", **goal)
+    yield "goal", queue_person.card
+    task = await queue_person.adds("Call Bo", workflow="feature-dev")
+    yield "feature", queue_person.card
+    await queue_person.pulls(task.id)
+    form = await queue_person.opens("queue_done", target=task.id)
     yield "done-form", Card(text=form.title, parts=tuple(part for part in form.fields if isinstance(part, Prose)))
-    refused = await desk.fill("queue_done", target=task.id, did=("implement",))
+    refused = await queue_person.fill("queue_done", target=task.id, did=("implement",))
     assert isinstance(refused, FormErrors)
     yield "not-done", Card(text=" ".join(refused.errors.values()), parts=())
     yield "unusable", await say(talk, wants("ask"), ModelUnusable(_(UNUSABLE)))
     yield "number", await say(talk, wants("work"), wanting("pause", number=99))
-    talk.house.clock.at += timedelta(minutes=5)
+    talk.harness.clock.at += timedelta(minutes=5)
     listed = await talk.outside(wanting("memory"), wish("memory_list_constraints"))
     assert listed is not None
     yield "rules", listed
@@ -160,8 +160,8 @@ async def say(talk: Talker, *answers: Answer | Exception) -> Card:
 
 async def guess(anna: Person) -> None:
     """Let the newest rule be one that the person has to confirm."""
-    newest = max(await anna.house.store.constraints.of(ANNA), key=lambda version: version.seq)
-    await anna.house.store.constraints.write([guessed(newest)], cause="guess")
+    newest = max(await anna.harness.store.constraints.of(ANNA), key=lambda version: version.seq)
+    await anna.harness.store.constraints.write([guessed(newest)], cause="guess")
 
 
 def words_of(card: Card) -> Iterator[str]:
@@ -225,9 +225,9 @@ def texts_in(view: Any) -> Iterator[str]:
 
 async def test_no_form_mixes_languages(tmp_path: Path) -> None:
     """K17, S261"""
-    house = await open_house_at(tmp_path)
-    await house.store.languages.keep(ANNA, PersonLanguage(LANGUAGE, chosen=True))
-    anna = Person(house)
+    harness = await open_harness_at(tmp_path)
+    await harness.store.languages.keep(ANNA, PersonLanguage(LANGUAGE, chosen=True))
+    anna = Person(harness)
     shown: dict[str, Any] = {}
     for go, forms in (
         (anna.start(), "policy queue_add rituals routine rules rule_new"),
@@ -238,7 +238,7 @@ async def test_no_form_mixes_languages(tmp_path: Path) -> None:
     ):
         await go
         shown |= {name: modal(await anna.look(name)) for name in forms.split()}
-    await house.close()
+    await harness.close()
     assert {name: bad for name, view in shown.items() if (bad := find_bare(texts_in(view)))} == {}
 
 

@@ -32,7 +32,7 @@ async def store() -> AsyncIterator[Store]:
     await opened.aclose()
 
 
-class Desk:
+class RecordingHandler:
     """A performer that notes its jobs, after an action of the test."""
 
     def __init__(self) -> None:
@@ -70,9 +70,11 @@ async def nothing(_job: Job) -> None:
 
 
 @asynccontextmanager
-async def at_work(store: Store, desk: Desk, policy: LanePolicy = FAST) -> AsyncIterator[LaneWorkers]:
+async def at_work(store: Store, handler: RecordingHandler, policy: LanePolicy = FAST) -> AsyncIterator[LaneWorkers]:
     lane = Lane("lane", TypeAdapter(dict[str, Any]), policy, tells=True)
-    workers = LaneWorkers(lane, lane.handle(desk.perform, desk.give_up), store.jobs, owner="w", clock=SystemClock())
+    workers = LaneWorkers(
+        lane, lane.handle(handler.perform, handler.give_up), store.jobs, owner="w", clock=SystemClock()
+    )
     workers.start()
     try:
         yield workers
@@ -94,31 +96,31 @@ async def left(store: Store) -> bool:
 
 
 async def test_jobs_of_one_key_run_in_order_and_others_beside_them(store: Store) -> None:
-    desk = Desk()
+    handler = RecordingHandler()
     gate = asyncio.Event()
 
     async def first(job: Job) -> None:
         if job.dedupe == "a.1":
             await gate.wait()
 
-    desk.first = first
+    handler.first = first
     await put(store, "a.1", "a.2", "b.1", "b.2")
-    async with at_work(store, desk):
-        await desk.until(lambda: desk.ended == ["b.1", "b.2"])
-        assert desk.begun.count("a.2") == 0
+    async with at_work(store, handler):
+        await handler.until(lambda: handler.ended == ["b.1", "b.2"])
+        assert handler.begun.count("a.2") == 0
         gate.set()
-        await desk.until(lambda: len(desk.ended) == 4)
-    assert desk.ended == ["b.1", "b.2", "a.1", "a.2"]
+        await handler.until(lambda: len(handler.ended) == 4)
+    assert handler.ended == ["b.1", "b.2", "a.1", "a.2"]
 
 
 async def test_a_new_job_is_begun_at_once(store: Store) -> None:
-    desk = Desk()
+    handler = RecordingHandler()
     patient = replace(FAST, poll_seconds=60.0)
-    async with at_work(store, desk, patient):
+    async with at_work(store, handler, patient):
         for n in range(5):
             await put(store, f"k{n}.1")
-            await desk.until(lambda n=n: len(desk.ended) == n + 1)  # type: ignore[misc]  # mypy cannot infer a lambda with a default
-    assert len(desk.ended) == 5
+            await handler.until(lambda n=n: len(handler.ended) == n + 1)  # type: ignore[misc]  # mypy cannot infer a lambda with a default
+    assert len(handler.ended) == 5
 
 
 @pytest.mark.parametrize(
@@ -127,157 +129,157 @@ async def test_a_new_job_is_begun_at_once(store: Store) -> None:
     ids=lambda e: type(e).__name__,
 )
 async def test_what_may_pass_is_tried_again_before_the_next_of_its_key(store: Store, error: Exception) -> None:
-    desk = Desk()
+    handler = RecordingHandler()
 
     async def first(job: Job) -> None:
         if job.dedupe == "a.1" and job.attempts == 1:
             raise error
 
-    desk.first = first
+    handler.first = first
     await put(store, "a.1", "a.2")
-    async with at_work(store, desk):
-        await desk.until(lambda: len(desk.ended) == 2)
-    assert (desk.begun, desk.ended, desk.given_up) == (["a.1", "a.1", "a.2"], ["a.1", "a.2"], [])
+    async with at_work(store, handler):
+        await handler.until(lambda: len(handler.ended) == 2)
+    assert (handler.begun, handler.ended, handler.given_up) == (["a.1", "a.1", "a.2"], ["a.1", "a.2"], [])
 
 
 async def test_a_job_that_keeps_failing_is_given_up_and_the_next_goes_on(store: Store) -> None:
-    desk = Desk()
+    handler = RecordingHandler()
 
     async def first(job: Job) -> None:
         if job.dedupe == "a.1":
             raise StoreUnavailable("The disk is full.")
 
-    desk.first = first
+    handler.first = first
     await put(store, "a.1", "a.2")
-    async with at_work(store, desk):
-        await desk.until(lambda: desk.ended == ["a.2"] and bool(desk.given_up))
-    assert desk.begun == ["a.1"] * 3 + ["a.2"]
-    assert desk.given_up == [("a.1", "The disk is full.")]
+    async with at_work(store, handler):
+        await handler.until(lambda: handler.ended == ["a.2"] and bool(handler.given_up))
+    assert handler.begun == ["a.1"] * 3 + ["a.2"]
+    assert handler.given_up == [("a.1", "The disk is full.")]
 
 
 @pytest.mark.parametrize("error", [BadInput("No such thing."), InternalError("No such thing.")], ids=lambda e: e.kind)
 async def test_what_cannot_pass_is_given_up_at_once(store: Store, error: Exception) -> None:
-    desk = Desk()
+    handler = RecordingHandler()
 
     async def first(_job: Job) -> None:
         raise error
 
-    desk.first = first
+    handler.first = first
     await put(store, "a.1")
-    async with at_work(store, desk):
-        await desk.until(lambda: bool(desk.given_up))
-    assert (desk.begun, desk.given_up) == (["a.1"], [("a.1", "No such thing.")])
+    async with at_work(store, handler):
+        await handler.until(lambda: bool(handler.given_up))
+    assert (handler.begun, handler.given_up) == (["a.1"], [("a.1", "No such thing.")])
     assert not await left(store)
 
 
 async def test_no_job_is_given_up_untold(store: Store) -> None:
     """S403: neither while the database is away, nor if the program dies meanwhile."""
-    desk = Desk()
+    handler = RecordingHandler()
 
     async def first(_job: Job) -> None:
         raise BadInput("No such thing.")
 
-    desk.first = first
-    desk.troubles = [StoreUnavailable("The disk is full."), VersionConflict("newer")]
+    handler.first = first
+    handler.troubles = [StoreUnavailable("The disk is full."), VersionConflict("newer")]
     await put(store, "a.1")
-    async with at_work(store, desk):
-        await desk.until(lambda: bool(desk.given_up))
-    assert (desk.begun, desk.given_up) == (["a.1"], [("a.1", "No such thing.")])
+    async with at_work(store, handler):
+        await handler.until(lambda: bool(handler.given_up))
+    assert (handler.begun, handler.given_up) == (["a.1"], [("a.1", "No such thing.")])
     assert not await left(store)
 
 
 @pytest.mark.parametrize("trouble", [KeyError("bug"), StoreUnavailable("The session is damaged.")])
 async def test_a_job_whose_end_cannot_be_told_does_not_hold_up_the_next(store: Store, trouble: Exception) -> None:
     """Also if its session can never be read, while the database itself answers."""
-    desk = Desk()
+    handler = RecordingHandler()
 
     async def first(job: Job) -> None:
         if job.dedupe == "a.1":
             raise BadInput("No such thing.")
 
-    desk.first = first
-    desk.troubles = [trouble] * 100
+    handler.first = first
+    handler.troubles = [trouble] * 100
     await put(store, "a.1", "a.2")
-    async with at_work(store, desk):
-        await desk.until(lambda: desk.ended == ["a.2"])
+    async with at_work(store, handler):
+        await handler.until(lambda: handler.ended == ["a.2"])
 
 
 async def test_a_long_job_keeps_its_claim(store: Store) -> None:
-    desk = Desk()
+    handler = RecordingHandler()
     gate = asyncio.Event()
 
     async def first(_job: Job) -> None:
         await gate.wait()
 
-    desk.first = first
+    handler.first = first
     await put(store, "a.1")
-    async with at_work(store, desk, replace(FAST, lease_seconds=1.0)):
-        await desk.until(lambda: desk.begun == ["a.1"])
+    async with at_work(store, handler, replace(FAST, lease_seconds=1.0)):
+        await handler.until(lambda: handler.begun == ["a.1"])
         begun = asyncio.get_running_loop().time()
         while asyncio.get_running_loop().time() < begun + 1.5:  # more than a lease
             assert not await left(store)
             await asyncio.sleep(0.1)  # between two looks
         gate.set()
-        await desk.until(lambda: desk.ended == ["a.1"])
-    assert desk.begun == ["a.1"]
+        await handler.until(lambda: handler.ended == ["a.1"])
+    assert handler.begun == ["a.1"]
 
 
 async def test_a_job_whose_claim_was_lost_is_stopped(store: Store) -> None:
     """Another worker took over, so this one must not go on writing."""
-    desk = Desk()
+    handler = RecordingHandler()
 
     async def first(job: Job) -> None:
         now = datetime.now(UTC)
         await store.jobs.retry(job, "taken away", run_at=now + LONGEST_RETRY / 2, now=now)
         await asyncio.Event().wait()
 
-    desk.first = first
+    handler.first = first
     await put(store, "a.1", "b.1")
-    async with at_work(store, desk, replace(FAST, lease_seconds=0.06)) as workers:
-        await desk.until(lambda: len(desk.begun) == 2)
+    async with at_work(store, handler, replace(FAST, lease_seconds=0.06)) as workers:
+        await handler.until(lambda: len(handler.begun) == 2)
         async with asyncio.timeout(DEADLINE):
             while workers.busy:  # noqa: ASYNC110  nothing tells when a worker of another object ends
                 await asyncio.sleep(0.005)  # between two looks
-    assert (desk.ended, desk.given_up) == ([], [])
+    assert (handler.ended, handler.given_up) == ([], [])
 
 
 async def test_stopping_lets_running_jobs_end_and_begins_no_more(store: Store) -> None:
-    desk = Desk()
+    handler = RecordingHandler()
     gate = asyncio.Event()
 
     async def first(_job: Job) -> None:
         await gate.wait()
 
-    desk.first = first
+    handler.first = first
     await put(store, "a.1", "a.2")
-    async with at_work(store, desk, replace(FAST, grace_seconds=DEADLINE)) as workers:
-        await desk.until(lambda: desk.begun == ["a.1"])
+    async with at_work(store, handler, replace(FAST, grace_seconds=DEADLINE)) as workers:
+        await handler.until(lambda: handler.begun == ["a.1"])
         stopping = asyncio.create_task(workers.stop())
         gate.set()
         await stopping
-    assert (desk.begun, desk.ended) == (["a.1"], ["a.1"])
+    assert (handler.begun, handler.ended) == (["a.1"], ["a.1"])
     assert await left(store)
 
 
 async def test_a_job_that_does_not_end_in_time_is_put_back_for_the_next_start(store: Store) -> None:
-    desk = Desk()
+    handler = RecordingHandler()
 
     async def first(_job: Job) -> None:
         await asyncio.Event().wait()
 
-    desk.first = first
+    handler.first = first
     await put(store, "a.1")
-    async with at_work(store, desk, replace(FAST, grace_seconds=0.01)) as workers:
-        await desk.until(lambda: desk.begun == ["a.1"])
+    async with at_work(store, handler, replace(FAST, grace_seconds=0.01)) as workers:
+        await handler.until(lambda: handler.begun == ["a.1"])
         await workers.stop()
-    assert desk.ended == []
+    assert handler.ended == []
     assert await left(store)
 
 
 async def test_the_next_process_goes_on_where_the_last_one_stopped(store: Store) -> None:
     """S241: all jobs are handled, in order, by any process."""
     await put(store, "a.1", "a.2", "a.3")
-    first, second = Desk(), Desk()
+    first, second = RecordingHandler(), RecordingHandler()
     async with at_work(store, first, replace(FAST, workers=1)):
         await first.until(lambda: bool(first.begun))
     async with at_work(store, second):

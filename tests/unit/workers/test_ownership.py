@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 import pytest
-from tests.factories.agents import NOW, HandClock
+from tests.factories.agents import NOW, ManualClock
 
 from fateforger.adapters.store.store import Store, open_store
 from fateforger.ports.people import Claim, OwnerRecord
@@ -31,7 +31,7 @@ class Started:
     """Programs that are started one after the other on one database."""
 
     store: Store
-    clock: HandClock
+    clock: ManualClock
 
     def program(self, named: str | None = None, *, real_slack: bool = True) -> Ownership:
         return Ownership(self.store.owners, self.clock, named=named, page=(ALEX, ROBIN), real_slack=real_slack)
@@ -43,7 +43,7 @@ class Started:
 @pytest.fixture
 async def started() -> AsyncIterator[Started]:
     store = open_store(":memory:")
-    yield Started(store, HandClock(NOW))
+    yield Started(store, ManualClock(NOW))
     await store.aclose()
 
 

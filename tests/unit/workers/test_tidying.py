@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.contracts.stores import new_file
 from tests.factories.constraints import version_of
-from tests.unit.conversation.person import HandClock
+from tests.unit.conversation.person import ManualClock
 
 from fateforger.adapters.store.store import Store, open_store
 from fateforger.memory.versions import Version, select_newest
@@ -27,7 +27,7 @@ async def store(tmp_path: Path) -> AsyncIterator[Store]:
     await opened.aclose()
 
 
-async def rounds(store: Store, clock: HandClock, count: int = 1) -> int:
+async def rounds(store: Store, clock: ManualClock, count: int = 1) -> int:
     """Run that many rounds of tidying, then all jobs, and return their number."""
     tidying = TidyScheduler(store.constraints, store.sessions, store.jobs, clock, tz="Europe/Amsterdam")
     for _ in range(count):
@@ -58,7 +58,7 @@ async def test_what_is_over_faded_or_twice_there_is_put_away(store: Store) -> No
         version_of("two", name="Same", description="same"),
     ]
     await store.constraints.write(versions, cause="import")
-    clock = HandClock(NOW)
+    clock = ManualClock(NOW)
     assert await rounds(store, clock) == 1
     assert sorted(await in_force(store)) == ["kept", "must", "one"]
     there = select_newest(await store.constraints.of("U1"), "U1")
@@ -75,7 +75,7 @@ async def test_what_is_over_faded_or_twice_there_is_put_away(store: Store) -> No
 async def test_once_a_day_and_once_after_a_while_away(store: Store) -> None:
     """Also when several programs look, or one looks again."""
     await store.constraints.write([version_of("a", end_date="2026-03-01")], cause="import")
-    clock = HandClock(NOW)
+    clock = ManualClock(NOW)
     assert await rounds(store, clock, 3) == 1
     assert await rounds(store, clock, 3) == 0
     clock.at += timedelta(days=30)
@@ -85,7 +85,7 @@ async def test_once_a_day_and_once_after_a_while_away(store: Store) -> None:
 
 async def test_a_day_begins_where_the_person_is(store: Store) -> None:
     await store.constraints.write([version_of("a", end_date="2026-03-03")], cause="import")
-    clock = HandClock(datetime(2026, 3, 3, 22, 30, tzinfo=UTC))
+    clock = ManualClock(datetime(2026, 3, 3, 22, 30, tzinfo=UTC))
     assert await rounds(store, clock) == 1
     assert sorted(await in_force(store)) == ["a"]
     clock.at += timedelta(hours=1)
@@ -96,5 +96,5 @@ async def test_a_day_begins_where_the_person_is(store: Store) -> None:
 async def test_everybody_on_their_own(store: Store) -> None:
     for user in ("U1", "U2"):
         await store.constraints.write([version_of("a", user=user, end_date="2026-03-01")], cause="import")
-    assert await rounds(store, HandClock(NOW)) == 2
+    assert await rounds(store, ManualClock(NOW)) == 2
     assert (await in_force(store), await in_force(store, "U2")) == ({}, {})

@@ -70,7 +70,7 @@ async def test_no_address_at_all() -> None:
 
 @pytest.mark.process
 async def test_the_room_opens_without_the_protocol_package() -> None:
-    """The package is heavy; a door that needs no calendar must not pay for it."""
+    """The package is heavy; a command that needs no calendar must not pay for it."""
     program = (
         "import sys, fateforger.adapters.calendar; print(sorted({'mcp', 'mcp_types', 'httpx2'} & sys.modules.keys()))"
     )

@@ -32,7 +32,7 @@ DAY = (NINE - 9 * HOUR, NINE + 15 * HOUR)
 
 
 @dataclass
-class Desk:
+class Login:
     """Three calendars of one login; ``calendar`` writes to the primary one."""
 
     server: GoogleMcp
@@ -51,7 +51,7 @@ class Desk:
 
 
 @pytest.fixture
-async def desk() -> AsyncIterator[Desk]:
+async def login() -> AsyncIterator[Login]:
     tools = GoogleTools(
         {
             "primary": OneCalendar(GoogleStore(), "Me"),
@@ -61,103 +61,103 @@ async def desk() -> AsyncIterator[Desk]:
     )
     async with GoogleMcp(tools) as server, aclosing(open_mcp_calendar(server.url, time_zone="Europe/Berlin")) as main:
         passed = [0.0]
-        yield Desk(server, SeveralCalendars(main, "Family, work", now=lambda: passed[0]), passed)
+        yield Login(server, SeveralCalendars(main, "Family, work", now=lambda: passed[0]), passed)
 
 
-async def test_all_of_them_are_shown_with_their_names(desk: Desk) -> None:
+async def test_all_of_them_are_shown_with_their_names(login: Login) -> None:
     """S76"""
-    desk.meeting("primary", "mine00001", "Dentist")
-    desk.meeting(FAMILY, "theirs0001", "Swimming", start=NINE - HOUR, end=NINE)
-    desk.meeting(WORK, "theirs0002", "Review", start=NINE + HOUR, end=NINE + 2 * HOUR)
-    desk.meeting(WORK, "theirs0003", "Fair", start=date(2026, 3, 2), end=date(2026, 3, 3))
-    assert await desk.day() == [("Fair", "Work"), ("Swimming", "Family"), ("Dentist", None), ("Review", "Work")]
+    login.meeting("primary", "mine00001", "Dentist")
+    login.meeting(FAMILY, "theirs0001", "Swimming", start=NINE - HOUR, end=NINE)
+    login.meeting(WORK, "theirs0002", "Review", start=NINE + HOUR, end=NINE + 2 * HOUR)
+    login.meeting(WORK, "theirs0003", "Fair", start=date(2026, 3, 2), end=date(2026, 3, 3))
+    assert await login.day() == [("Fair", "Work"), ("Swimming", "Family"), ("Dentist", None), ("Review", "Work")]
 
 
-async def test_what_any_of_them_left_out_is_named(desk: Desk) -> None:
+async def test_what_any_of_them_left_out_is_named(login: Login) -> None:
     """S76: by title, once each, and the day is read all the same."""
-    desk.meeting(WORK, "theirs0002", "Review")
+    login.meeting(WORK, "theirs0002", "Review")
     left = Answers(lambda answer: json.dumps({**answer, "leftOut": [{"summary": "Standup"}]}))
     for _ in range(3):
-        desk.server.inject(left, tool="list-events", applied=True)
-    window = await desk.calendar.window(*DAY)
+        login.server.inject(left, tool="list-events", applied=True)
+    window = await login.calendar.window(*DAY)
     assert ([event.summary for event in window], window.left_out) == (["Review"], ("Standup",))
 
 
-async def test_every_call_names_the_login_and_the_zone(desk: Desk) -> None:
-    await desk.day()
-    asked = {a["calendarId"]: (a.get("account"), a["timeZone"]) for a in desk.server.asked("list-events")}
+async def test_every_call_names_the_login_and_the_zone(login: Login) -> None:
+    await login.day()
+    asked = {a["calendarId"]: (a.get("account"), a["timeZone"]) for a in login.server.asked("list-events")}
     zone = "Europe/Berlin"
     assert asked == {"primary": (None, zone), FAMILY: ("normal", zone), WORK: ("normal", zone)}
-    assert len(desk.server.asked("manage-accounts")) == 1
+    assert len(login.server.asked("manage-accounts")) == 1
 
 
-async def test_our_own_block_on_another_calendar_is_a_meeting(desk: Desk) -> None:
+async def test_our_own_block_on_another_calendar_is_a_meeting(login: Login) -> None:
     """S75: the person moved it there, with its id and our mark."""
-    created = await put(desk.calendar)
-    await desk.calendar.write(Delete(owned()))
-    desk.meeting(FAMILY, owned(), "Deep work", properties=created.properties)
-    (event,) = await desk.calendar.window(*DAY)
+    created = await put(login.calendar)
+    await login.calendar.write(Delete(owned()))
+    login.meeting(FAMILY, owned(), "Deep work", properties=created.properties)
+    (event,) = await login.calendar.window(*DAY)
     assert (event.summary, event.calendar, event.marker, event.series_id) == ("Deep work", "Family", None, None)
     assert (OwnedId.is_one(event.id), event.organized_by_me, event.busy) == (False, False, True)
     mine, foreign = sort_sides(Snapshot(day=date(2026, 3, 2), tz="Europe/Berlin", events=(event,)), Ledger())
     assert (mine, foreign) == ((), (event,))
-    assert await desk.calendar.write(Update(owned(), {"summary": "Mine"}, marker("t2-0"))) == Gone()
-    assert desk.store(FAMILY).live(owned()).summary == "Deep work"
+    assert await login.calendar.write(Update(owned(), {"summary": "Mine"}, marker("t2-0"))) == Gone()
+    assert login.store(FAMILY).live(owned()).summary == "Deep work"
 
 
-async def test_writes_and_questions_go_to_the_one_calendar(desk: Desk) -> None:
-    await put(desk.calendar)
-    await desk.calendar.write(Update(owned(), {"summary": "Other"}, marker("t2-0")))
-    assert await desk.calendar.get(owned()) is not None
-    await desk.calendar.write(Delete(owned()))
-    written = [a["calendarId"] for tool, a in desk.server.requests if tool not in ("list-events", "list-calendars")]
+async def test_writes_and_questions_go_to_the_one_calendar(login: Login) -> None:
+    await put(login.calendar)
+    await login.calendar.write(Update(owned(), {"summary": "Other"}, marker("t2-0")))
+    assert await login.calendar.get(owned()) is not None
+    await login.calendar.write(Delete(owned()))
+    written = [a["calendarId"] for tool, a in login.server.requests if tool not in ("list-events", "list-calendars")]
     assert set(written) == {"primary"}
-    assert (desk.store(FAMILY).events, desk.store(WORK).events) == ({}, {})
+    assert (login.store(FAMILY).events, login.store(WORK).events) == ({}, {})
 
 
 def copy_of(event: EventImage, **more: Any) -> dict[str, Any]:
     return {"title": event.summary, "extras": {"iCalUID": f"{event.id}@google.com"}} | more
 
 
-async def test_the_same_meeting_is_shown_once(desk: Desk) -> None:
-    mine = desk.meeting("primary", "mine00001")
-    desk.meeting(FAMILY, "copy00001", **copy_of(mine))
-    desk.meeting(WORK, "copy00002", **copy_of(mine))
-    assert await desk.day() == [("Standup", None)]
+async def test_the_same_meeting_is_shown_once(login: Login) -> None:
+    mine = login.meeting("primary", "mine00001")
+    login.meeting(FAMILY, "copy00001", **copy_of(mine))
+    login.meeting(WORK, "copy00002", **copy_of(mine))
+    assert await login.day() == [("Standup", None)]
 
 
-async def test_a_copy_at_another_time_is_another_meeting(desk: Desk) -> None:
-    mine = desk.meeting("primary", "mine00001")
-    desk.meeting(FAMILY, "copy00001", **copy_of(mine, start=NINE + HOUR, end=NINE + 2 * HOUR))
-    assert await desk.day() == [("Standup", None), ("Standup", "Family")]
+async def test_a_copy_at_another_time_is_another_meeting(login: Login) -> None:
+    mine = login.meeting("primary", "mine00001")
+    login.meeting(FAMILY, "copy00001", **copy_of(mine, start=NINE + HOUR, end=NINE + 2 * HOUR))
+    assert await login.day() == [("Standup", None), ("Standup", "Family")]
 
 
-async def test_what_takes_up_time_somewhere_takes_up_time(desk: Desk) -> None:
+async def test_what_takes_up_time_somewhere_takes_up_time(login: Login) -> None:
     """Declined on one calendar and accepted on another: it is planned around, once."""
-    mine = desk.meeting("primary", "mine00001", busy=False)
-    desk.meeting(FAMILY, "copy00001", **copy_of(mine))
-    desk.meeting(WORK, "copy00002", **copy_of(mine))
-    assert [(e.calendar, e.busy) for e in await desk.calendar.window(*DAY)] == [("Family", True), (None, False)]
+    mine = login.meeting("primary", "mine00001", busy=False)
+    login.meeting(FAMILY, "copy00001", **copy_of(mine))
+    login.meeting(WORK, "copy00002", **copy_of(mine))
+    assert [(e.calendar, e.busy) for e in await login.calendar.window(*DAY)] == [("Family", True), (None, False)]
 
 
-async def test_one_that_cannot_be_read_is_no_empty_one(desk: Desk) -> None:
+async def test_one_that_cannot_be_read_is_no_empty_one(login: Login) -> None:
     """sync.md 4.10: never a silent half."""
-    desk.meeting("primary", "mine00001")
-    await desk.day()
-    del desk.server.tools.calendars[FAMILY]
+    login.meeting("primary", "mine00001")
+    await login.day()
+    del login.server.tools.calendars[FAMILY]
     with pytest.raises(CalendarNotFound, match="I cannot read your calendar “Family”, so I do not know your whole day"):
-        await desk.day()
+        await login.day()
 
 
-async def test_a_deleted_calendar_is_missed_once(desk: Desk) -> None:
+async def test_a_deleted_calendar_is_missed_once(login: Login) -> None:
     """S430: without it, no day could be planned for ten minutes."""
-    desk.calendar._read_along._wanted = "all"
-    await desk.day()
-    del desk.server.tools.calendars[FAMILY]
-    desk.meeting("primary", "mine00001")
+    login.calendar._read_along._wanted = "all"
+    await login.day()
+    del login.server.tools.calendars[FAMILY]
+    login.meeting("primary", "mine00001")
     with pytest.raises(CalendarNotFound, match="Family"):
-        await desk.day()
-    assert await desk.day() == [("Standup", None)]
+        await login.day()
+    assert await login.day() == [("Standup", None)]
 
 
 @pytest.mark.parametrize(
@@ -168,28 +168,28 @@ async def test_a_deleted_calendar_is_missed_once(desk: Desk) -> None:
         ("Something new", CalendarIncomplete),
     ],
 )
-async def test_an_error_of_any_of_them_is_one(desk: Desk, text: str, error: type[CalendarError]) -> None:
-    await desk.day()
-    desk.server.inject(Says(text), tool="list-events")
+async def test_an_error_of_any_of_them_is_one(login: Login, text: str, error: type[CalendarError]) -> None:
+    await login.day()
+    login.server.inject(Says(text), tool="list-events")
     with pytest.raises(error):
-        await desk.day()
+        await login.day()
 
 
-async def test_the_list_is_looked_up_again_after_a_while(desk: Desk) -> None:
-    await desk.day()
-    await desk.day()
-    assert len(desk.server.asked("list-calendars")) == 1
-    desk.passed[0] = LIST_KEPT_SECONDS + 1
-    desk.server.tools.calendars[FAMILY].summary = "All of us"
+async def test_the_list_is_looked_up_again_after_a_while(login: Login) -> None:
+    await login.day()
+    await login.day()
+    assert len(login.server.asked("list-calendars")) == 1
+    login.passed[0] = LIST_KEPT_SECONDS + 1
+    login.server.tools.calendars[FAMILY].summary = "All of us"
     with pytest.raises(CalendarNotFound, match="no calendar called “Family”"):
-        await desk.day()
+        await login.day()
 
 
-async def test_they_share_one_budget(desk: Desk) -> None:
+async def test_they_share_one_budget(login: Login) -> None:
     """Three requests for the login, the list and the accounts; then one for each calendar and look."""
     async with (
         budget_of(6, Seconds()) as budget,
-        aclosing(open_mcp_calendar(desk.server.url, time_zone="Europe/Berlin", budget=budget)) as main,
+        aclosing(open_mcp_calendar(login.server.url, time_zone="Europe/Berlin", budget=budget)) as main,
     ):
         several = SeveralCalendars(main, "all")
         await several.window(*DAY)
@@ -197,14 +197,14 @@ async def test_they_share_one_budget(desk: Desk) -> None:
             await several.window(*DAY)
 
 
-async def test_a_plan_is_written_beside_all_of_them(desk: Desk) -> None:
+async def test_a_plan_is_written_beside_all_of_them(login: Login) -> None:
     """S78: a meeting of another calendar counts as a block like one of the person's own."""
     eight = NINE - HOUR
-    desk.meeting(FAMILY, "theirs0001", "k0", start=eight, end=eight + timedelta(minutes=15))
-    result = await engine_over(desk.calendar, MemoryJournal(), Time()).submit_plan(twelve_blocks(), cause="1")
+    login.meeting(FAMILY, "theirs0001", "k0", start=eight, end=eight + timedelta(minutes=15))
+    result = await engine_over(login.calendar, MemoryJournal(), Time()).submit_plan(twelve_blocks(), cause="1")
     assert (result.status, result.created) == ("changed", 11)
-    assert len(desk.store("primary").shown()) == 11
-    assert list(desk.store(FAMILY).shown()) == ["theirs0001"]
+    assert len(login.store("primary").shown()) == 11
+    assert list(login.store(FAMILY).shown()) == ["theirs0001"]
 
 
 # --- names ---

@@ -19,7 +19,7 @@ from fateforger.adapters.google.client import GoogleClient
 
 
 @dataclass
-class HandClock:
+class ManualClock:
     instant: datetime = datetime(2026, 3, 2, 11, tzinfo=UTC)
 
     def now(self) -> datetime:
@@ -27,12 +27,12 @@ class HandClock:
 
 
 @pytest.fixture
-def clock() -> HandClock:
-    return HandClock()
+def clock() -> ManualClock:
+    return ManualClock()
 
 
 @pytest.fixture
-def google(clock: HandClock) -> GoogleEmulator:
+def google(clock: ManualClock) -> GoogleEmulator:
     return GoogleEmulator(now=clock.now)
 
 
@@ -48,7 +48,7 @@ def call_seconds() -> float:
 
 
 @pytest_asyncio.fixture
-async def client(google: GoogleEmulator, clock: HandClock, call_seconds: float) -> AsyncIterator[GoogleClient]:
+async def client(google: GoogleEmulator, clock: ManualClock, call_seconds: float) -> AsyncIterator[GoogleClient]:
     async with served(google.app()) as base:
         tokens = await connect_person(google, base, clock)
         async with aclosing(

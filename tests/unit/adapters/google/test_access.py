@@ -14,7 +14,7 @@ from tests.contracts.calendar_contract import HOUR, NINE, put
 from tests.emulators.google.accounts import Robot
 from tests.emulators.google.emulator import GoogleEmulator
 from tests.fakes.serving import served
-from tests.unit.adapters.google.conftest import HandClock
+from tests.unit.adapters.google.conftest import ManualClock
 
 from fateforger.adapters.google.calendars import GoogleCalendar, try_account
 from fateforger.adapters.google.client import (
@@ -50,7 +50,7 @@ async def account(google: GoogleEmulator, secret: RSAKey) -> AsyncIterator[Servi
         yield read_service_account(json.dumps(content))
 
 
-async def test_the_consent_page_asks_for_the_least_and_for_the_time_when_nobody_is_there(clock: HandClock) -> None:
+async def test_the_consent_page_asks_for_the_least_and_for_the_time_when_nobody_is_there(clock: ManualClock) -> None:
     app = OAuthApp(build_provider(), OAuthClient("id", "secret", "https://example.com/connected"), clock)
     url = urlsplit(app.begin().url)
     asked = parse_qs(url.query)
@@ -64,7 +64,7 @@ async def test_the_consent_page_asks_for_the_least_and_for_the_time_when_nobody_
 
 
 async def test_a_service_account_plans_for_a_person_of_its_domain(
-    account: ServiceAccount, google: GoogleEmulator, clock: HandClock
+    account: ServiceAccount, google: GoogleEmulator, clock: ManualClock
 ) -> None:
     """S305"""
     tokens = open_delegated_tokens(account, "owner@example.com", clock)
@@ -78,13 +78,13 @@ async def test_a_service_account_plans_for_a_person_of_its_domain(
     assert google.accounts.renewals == 2
 
 
-async def test_nobody_outside_the_domain(account: ServiceAccount, clock: HandClock) -> None:
+async def test_nobody_outside_the_domain(account: ServiceAccount, clock: ManualClock) -> None:
     """S305"""
     with pytest.raises(ConnectionRevoked):
         await open_delegated_tokens(account, "someone@elsewhere.org", clock).get_token()
 
 
-async def test_more_than_the_administrator_allowed(account: ServiceAccount, clock: HandClock) -> None:
+async def test_more_than_the_administrator_allowed(account: ServiceAccount, clock: ManualClock) -> None:
     wanted = (*SCOPES, "https://www.googleapis.com/auth/calendar")
     with pytest.raises(ConnectionMisconfigured, match="unauthorized_client"):
         await open_delegated_tokens(account, "owner@example.com", clock, scopes=wanted).get_token()

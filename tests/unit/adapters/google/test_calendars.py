@@ -11,7 +11,7 @@ from tests.emulators.google.emulator import CUT, LATE, Fault, GoogleEmulator
 from tests.factories.days import Time, block, eleven_changes, engine_over, plan_of, twelve_blocks
 from tests.fakes.google_store import GoogleStore
 from tests.fakes.memory_journal import MemoryJournal
-from tests.unit.adapters.google.conftest import HandClock
+from tests.unit.adapters.google.conftest import ManualClock
 
 from fateforger.adapters.google.calendars import GoogleCalendar, try_account
 from fateforger.adapters.google.client import GoogleClient
@@ -155,7 +155,7 @@ async def test_a_token_that_google_refuses_is_renewed(calendar: GoogleCalendar, 
 
 
 async def test_a_connection_that_ended_is_told_as_such(
-    calendar: GoogleCalendar, google: GoogleEmulator, clock: HandClock
+    calendar: GoogleCalendar, google: GoogleEmulator, clock: ManualClock
 ) -> None:
     """S303: Seven days after the consent, while the consent screen is in "Testing"."""
     await put(calendar)
@@ -168,7 +168,7 @@ async def test_a_connection_that_ended_is_told_as_such(
 
 
 async def test_sign_in_in_trouble_is_not_an_end_of_access(
-    calendar: GoogleCalendar, google: GoogleEmulator, clock: HandClock
+    calendar: GoogleCalendar, google: GoogleEmulator, clock: ManualClock
 ) -> None:
     """S303"""
     await put(calendar)
@@ -243,7 +243,7 @@ async def test_a_commit_costs_a_request_for_each_write(calendar: GoogleCalendar,
 
 
 async def test_a_quota_that_is_used_up_is_waited_out(
-    calendar: GoogleCalendar, google: GoogleEmulator, clock: HandClock
+    calendar: GoogleCalendar, google: GoogleEmulator, clock: ManualClock
 ) -> None:
     """Google says for how long, and the engine asks for nothing else meanwhile."""
     google.quota = 12

@@ -18,7 +18,7 @@ from tests.contracts.calendar_contract import DAY, HOUR, MINUTE, NINE, owned, pu
 from tests.emulators.google.emulator import Fault, GoogleEmulator
 from tests.fakes.google_store import GoogleStore
 from tests.fakes.serving import served
-from tests.unit.adapters.google.conftest import HandClock
+from tests.unit.adapters.google.conftest import ManualClock
 
 from fateforger.adapters.google.calendars import GoogleCalendar, GoogleChannels
 from fateforger.adapters.store.store import Store, open_store
@@ -146,7 +146,7 @@ class Pushed:
 
     store: Store
     calendar: GoogleCalendar
-    clock: HandClock
+    clock: ManualClock
     address: str
     answers: list[int] = field(default_factory=list)
 
@@ -161,7 +161,7 @@ class Pushed:
 
 
 @pytest_asyncio.fixture
-async def pushed(calendar: GoogleCalendar, clock: HandClock, tmp_path: Path) -> AsyncIterator[Pushed]:
+async def pushed(calendar: GoogleCalendar, clock: ManualClock, tmp_path: Path) -> AsyncIterator[Pushed]:
     async with aclosing(open_store(tmp_path / "state.db")) as kept:
         notices = ChangeNotices(kept.channels)
 
@@ -209,7 +209,7 @@ async def test_a_notice_is_heard_by_every_program_and_a_channel_outlives_one(
 
 
 async def test_a_quiet_calendar_is_asked_about_now_and_then(
-    store: GoogleStore, clock: HandClock, pushed: Pushed
+    store: GoogleStore, clock: ManualClock, pushed: Pushed
 ) -> None:
     """A notice was lost: Google promises none."""
     reads = pushed.listen()
@@ -220,7 +220,7 @@ async def test_a_quiet_calendar_is_asked_about_now_and_then(
 
 
 async def test_a_channel_is_renewed_before_it_ends_and_stopped_at_the_end(
-    google: GoogleEmulator, clock: HandClock, pushed: Pushed
+    google: GoogleEmulator, clock: ManualClock, pushed: Pushed
 ) -> None:
     """S331: those of another person stay."""
     reads, others = pushed.listen(), pushed.listen("U2")

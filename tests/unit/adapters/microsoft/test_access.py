@@ -28,7 +28,7 @@ TENANT = "contoso.example"
 
 
 @dataclass
-class HandClock:
+class ManualClock:
     instant: datetime = datetime(2026, 3, 2, 11, tzinfo=UTC)
 
     def now(self) -> datetime:
@@ -52,7 +52,7 @@ class Kept:
 class Microsoft:
     emulator: MicrosoftEmulator
     address: str
-    clock: HandClock
+    clock: ManualClock
     http: httpx.AsyncClient
 
     @property
@@ -81,7 +81,7 @@ class Microsoft:
 
 @pytest_asyncio.fixture
 async def microsoft() -> AsyncIterator[Microsoft]:
-    clock = HandClock()
+    clock = ManualClock()
     emulator = MicrosoftEmulator(now=lambda: clock.now().timestamp())
     async with served(emulator.app()) as address, httpx.AsyncClient() as http:
         yield Microsoft(emulator, address, clock, http)

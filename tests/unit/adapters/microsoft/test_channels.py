@@ -27,7 +27,7 @@ MORNING, NIGHT = NINE - 9 * HOUR, NINE + 15 * HOUR
 
 
 @dataclass
-class HandClock:
+class ManualClock:
     instant: datetime = datetime(2026, 3, 2, 6, tzinfo=UTC)
 
     def now(self) -> datetime:
@@ -40,7 +40,7 @@ class Pushed:
 
     microsoft: MicrosoftEmulator
     store: Store
-    clock: HandClock
+    clock: ManualClock
     graph: str
     address: str
     opened: AsyncExitStack
@@ -64,7 +64,7 @@ class Pushed:
 
 @pytest.fixture
 async def pushed(tmp_path: Path) -> AsyncIterator[Pushed]:
-    microsoft, clock = MicrosoftEmulator(), HandClock()
+    microsoft, clock = MicrosoftEmulator(), ManualClock()
     microsoft.subscriptions.now = clock.now
     async with aclosing(open_store(tmp_path / "state.db")) as kept:
         app = Starlette(routes=ChangeNotices(kept.channels).routes)

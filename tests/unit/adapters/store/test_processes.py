@@ -15,9 +15,9 @@ from tempfile import TemporaryDirectory
 from typing import IO
 
 import pytest
+from tests.command_line import programs
 from tests.contracts.journal_examples import CALENDAR, DAY, event_id
 from tests.contracts.stores import Kind, new_database, new_file
-from tests.doors import programs
 from tests.forks import Fork
 from tests.unit.adapters.store.programs import LEASE
 

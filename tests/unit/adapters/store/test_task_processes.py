@@ -13,8 +13,8 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
+from tests.command_line import programs
 from tests.contracts.stores import Kind, new_database
-from tests.doors import programs
 from tests.factories.tasks import NOON, new_task
 
 from fateforger.adapters.store.store import open_store

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from tests.unit.conversation.person import House
-from tests.unit.conversation.queue.desk import Desk
+from tests.unit.conversation.person import Harness
+from tests.unit.conversation.queue.person import QueuePerson
 
 
 @pytest.fixture
-def anna(house: House) -> Desk:
-    return Desk(house)
+def anna(harness: Harness) -> QueuePerson:
+    return QueuePerson(harness)

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from tests.fakes.scripted_model import Line, ScriptedModel
-from tests.unit.conversation.person import open_house_at
-from tests.unit.conversation.queue.desk import Desk, labels
+from tests.unit.conversation.person import open_harness_at
+from tests.unit.conversation.queue.person import QueuePerson, labels
 
 from fateforger.conversation.queue.work import BY_HAND, NO_ANSWER, NO_USE, TOO_SLOW
 from fateforger.errors import ModelTimedOut, ModelUnreachable
@@ -38,57 +38,57 @@ STEPS = [
 
 
 @pytest.fixture
-async def desk(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Desk]:
-    """Yield a desk with a model that says the line that the test gives."""
+async def queue_person(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[QueuePerson]:
+    """Yield a person of a queue, with a model that says the line that the test gives."""
     line: Line = request.param
-    house = await open_house_at(tmp_path, model=ScriptedModel(line, line))
-    yield Desk(house)
-    await house.close()
+    harness = await open_harness_at(tmp_path, model=ScriptedModel(line, line))
+    yield QueuePerson(harness)
+    await harness.close()
 
 
-async def goal(desk: Desk) -> QueuedTask:
-    return await desk.adds("Write my thesis", work=Decompose(), workflow="decompose")
+async def goal(queue_person: QueuePerson) -> QueuedTask:
+    return await queue_person.adds("Write my thesis", work=Decompose(), workflow="decompose")
 
 
-@pytest.mark.parametrize("desk", [PARTS], indirect=True)
-async def test_a_model_proposes_parts_that_wait_for_their_review(desk: Desk) -> None:
+@pytest.mark.parametrize("queue_person", [PARTS], indirect=True)
+async def test_a_model_proposes_parts_that_wait_for_their_review(queue_person: QueuePerson) -> None:
     """S168: goal, assumptions, probes, tagged children, and a review that blocks the rest; S162: under the rules."""
-    task = await goal(desk)
-    await desk.pulls()
-    review, probe, scope, data, outline = (t for t in await desk.tasks() if t.goal == task.id)
+    task = await goal(queue_person)
+    await queue_person.pulls()
+    review, probe, scope, data, outline = (t for t in await queue_person.tasks() if t.goal == task.id)
     assert isinstance(review.spec.work, ReviewParts)
     assert [t.spec.tags for t in (probe, scope, data, outline)] == [("PROBE",), ("TBD",), ("CLARIFY",), ()]
     assert {t.blocked_by for t in (probe, scope, data, outline)} == {(review.id,)}
-    after = await desk.task(task.id)
+    after = await queue_person.task(task.id)
     assert [step.do for step in after.steps] == STEPS
     assert "## Assumptions\n- The topic stands" in after.spec.context
-    assert "[TBD] **Literature review scope**" in desk.words
-    assert labels(desk.card) == ["Pull the review", "Put it back"]
-    await desk.pulls(outline.id)
-    assert "has to wait: “Review: Write my thesis”" in desk.words
+    assert "[TBD] **Literature review scope**" in queue_person.words
+    assert labels(queue_person.card) == ["Pull the review", "Put it back"]
+    await queue_person.pulls(outline.id)
+    assert "has to wait: “Review: Write my thesis”" in queue_person.words
 
 
-@pytest.mark.parametrize("desk", [PARTS], indirect=True)
-async def test_approving_the_parts_lets_them_go_and_ends_the_goal(desk: Desk) -> None:
-    task = await goal(desk)
-    await desk.pulls()
-    await desk.press("Pull the review")
-    assert "Are these the right parts?" in desk.words
-    await desk.press("Approve the parts")
-    await desk.looks()
-    after = await desk.task(task.id)
+@pytest.mark.parametrize("queue_person", [PARTS], indirect=True)
+async def test_approving_the_parts_lets_them_go_and_ends_the_goal(queue_person: QueuePerson) -> None:
+    task = await goal(queue_person)
+    await queue_person.pulls()
+    await queue_person.press("Pull the review")
+    assert "Are these the right parts?" in queue_person.words
+    await queue_person.press("Approve the parts")
+    await queue_person.looks()
+    after = await queue_person.task(task.id)
     assert (after.state, after.steps[-1].do) == (TaskState.DONE, ("approve_review", "close_task"))
-    await desk.pulls()
-    assert "**Ask the supervisor about the topic**" in desk.words
-    assert labels(desk.card) == ["Done", "Block time", "Put it back"]
+    await queue_person.pulls()
+    assert "**Ask the supervisor about the topic**" in queue_person.words
+    assert labels(queue_person.card) == ["Done", "Block time", "Put it back"]
 
 
-@pytest.mark.parametrize("desk", [ModelUnreachable("Down."), "no idea"], indirect=True)
-async def test_where_no_model_can_the_person_writes_the_parts_down(desk: Desk) -> None:
-    task = await goal(desk)
-    await desk.pulls()
-    assert labels(desk.card) == ["Write down the parts", "Put it back"]
-    hidden = await desk.fill("queue_parts", target=task.id, parts="Outline\nData")
+@pytest.mark.parametrize("queue_person", [ModelUnreachable("Down."), "no idea"], indirect=True)
+async def test_where_no_model_can_the_person_writes_the_parts_down(queue_person: QueuePerson) -> None:
+    task = await goal(queue_person)
+    await queue_person.pulls()
+    assert labels(queue_person.card) == ["Write down the parts", "Put it back"]
+    hidden = await queue_person.fill("queue_parts", target=task.id, parts="Outline\nData")
     assert isinstance(hidden, FormErrors)
     assert "Write down what you assume" in hidden.errors["parts"]
     assert "Rule: Assumptions are documented and probes found before there are parts." in hidden.errors["parts"]
@@ -99,52 +99,52 @@ async def test_where_no_model_can_the_person_writes_the_parts_down(desk: Desk) -
         "open": "Method",
         "ask": "Deadline",
     }
-    assert not isinstance(await desk.fill("queue_parts", target=task.id, **whole), FormErrors)
-    titles = {t.spec.title: t.spec.tags for t in await desk.tasks() if t.goal == task.id}
+    assert not isinstance(await queue_person.fill("queue_parts", target=task.id, **whole), FormErrors)
+    titles = {t.spec.title: t.spec.tags for t in await queue_person.tasks() if t.goal == task.id}
     assert titles == {
         "Review: Write my thesis": (), "Ask": ("PROBE",), "Outline": (), "Data": (), "Method": ("TBD",),
         "Deadline": ("CLARIFY",),
     }  # fmt: skip
-    assert labels(desk.card) == ["Pull the review", "Put it back"]
+    assert labels(queue_person.card) == ["Pull the review", "Put it back"]
 
 
 @pytest.mark.parametrize(
-    ("desk", "reason"),
+    ("queue_person", "reason"),
     [(ModelTimedOut("Slow."), TOO_SLOW), ("no idea", NO_USE), (ModelUnreachable("Down."), NO_ANSWER)],
-    indirect=["desk"],
+    indirect=["queue_person"],
 )
-async def test_the_person_reads_why_no_parts_are_proposed(desk: Desk, reason: str) -> None:
+async def test_the_person_reads_why_no_parts_are_proposed(queue_person: QueuePerson, reason: str) -> None:
     """S168"""
-    await goal(desk)
-    await desk.pulls()
-    assert f"{reason} {BY_HAND}" in desk.words
+    await goal(queue_person)
+    await queue_person.pulls()
+    assert f"{reason} {BY_HAND}" in queue_person.words
 
 
-@pytest.mark.parametrize("desk", [ModelUnreachable("Down.")], indirect=True)
-async def test_too_many_parts_at_once_are_refused_with_the_remedy(desk: Desk) -> None:
+@pytest.mark.parametrize("queue_person", [ModelUnreachable("Down.")], indirect=True)
+async def test_too_many_parts_at_once_are_refused_with_the_remedy(queue_person: QueuePerson) -> None:
     """S162: the rule of the workflow, in its own words."""
-    task = await goal(desk)
-    await desk.pulls()
+    task = await goal(queue_person)
+    await queue_person.pulls()
     many: dict[str, Any] = {"assumptions": "a", "probes": "p", "parts": "\n".join(f"Part {n}" for n in range(9))}
-    refused = await desk.fill("queue_parts", target=task.id, **many)
+    refused = await queue_person.fill("queue_parts", target=task.id, **many)
     assert refused == FormErrors(
         errors={"parts": "Keep the parts coarse; three to seven are enough for a start. Rule: The parts stay coarse."}
     )
 
 
-@pytest.mark.parametrize("desk", [PARTS], indirect=True)
-async def test_a_goal_that_is_pulled_again_is_broken_up_once(desk: Desk) -> None:
-    task = await goal(desk)
-    await desk.pulls()
-    await desk.press("Put it back")
-    await desk.pulls(task.id)
-    assert len([t for t in await desk.tasks() if t.goal == task.id]) == 5
+@pytest.mark.parametrize("queue_person", [PARTS], indirect=True)
+async def test_a_goal_that_is_pulled_again_is_broken_up_once(queue_person: QueuePerson) -> None:
+    task = await goal(queue_person)
+    await queue_person.pulls()
+    await queue_person.press("Put it back")
+    await queue_person.pulls(task.id)
+    assert len([t for t in await queue_person.tasks() if t.goal == task.id]) == 5
 
 
-@pytest.mark.parametrize("desk", [PARTS], indirect=True)
-async def test_who_insists_gets_the_parts_as_words(desk: Desk) -> None:
+@pytest.mark.parametrize("queue_person", [PARTS], indirect=True)
+async def test_who_insists_gets_the_parts_as_words(queue_person: QueuePerson) -> None:
     """S165: there is no task, so none of it is stored."""
-    task = await goal(desk)
-    await desk.send(DoTaskNow(**desk.about(), task_id=task.id, insists=True))
-    assert "[TBD] Literature review scope" in desk.words.replace("\\", "")
-    assert [t.goal for t in await desk.tasks()] == []
+    task = await goal(queue_person)
+    await queue_person.send(DoTaskNow(**queue_person.about(), task_id=task.id, insists=True))
+    assert "[TBD] Literature review scope" in queue_person.words.replace("\\", "")
+    assert [t.goal for t in await queue_person.tasks()] == []

@@ -7,8 +7,8 @@ from datetime import date
 import pytest
 from sqlalchemy import delete
 from tests.factories.tasks import task
-from tests.unit.conversation.person import ANNA, EXECUTOR, House
-from tests.unit.conversation.queue.desk import Desk, labels, words_of
+from tests.unit.conversation.person import ANNA, EXECUTOR, Harness
+from tests.unit.conversation.queue.person import QueuePerson, labels, words_of
 
 from fateforger.adapters.store.tasks import TASK
 from fateforger.conversation.queue.cards import build_queue_parts
@@ -31,15 +31,15 @@ TODAY = date(2026, 3, 2)
 class Page:
     """A person looks at their App Home, and presses what is on it."""
 
-    def __init__(self, house: House) -> None:
-        self.house = house
+    def __init__(self, harness: Harness) -> None:
+        self.harness = harness
         self.card = Card(text="", parts=())
         self._clicks = 0
 
     async def look(self) -> str:
         """Return the text about the queue, which comes before the data kept about her."""
-        await self.house.store.homes.open(ANNA)
-        home = await self.house.coordinator.home(ANNA)
+        await self.harness.store.homes.open(ANNA)
+        home = await self.harness.coordinator.home(ANNA)
         self.card = home.model_copy(update={"parts": home.parts[: -len(build_own_data()) - LANGUAGE - RITUALS - RULES]})
         return words_of(self.card).partition("Your queue\n")[2]
 
@@ -65,37 +65,37 @@ class Page:
         click = Click(
             command_id=f"home-{self._clicks}",
             user_id=ANNA,
-            at=self.house.clock.now(),
+            at=self.harness.clock.now(),
             session_id="",
             action=action,
             target=target,
             value=value,
         )
-        command = self.house.coordinator.read_click(click)
+        command = self.harness.coordinator.read_click(click)
         return COMMAND.validate_json(COMMAND.dump_json(command))  # type: ignore[return-value]  # one of the queue
 
     async def choose(self, label: str, row: str) -> str:
-        await self.house.coordinator.handle(self.chosen(label, row))
+        await self.harness.coordinator.handle(self.chosen(label, row))
         return await self.look()
 
 
 @pytest.fixture
-async def page(house: House, anna: Desk) -> Page:
+async def page(harness: Harness, anna: QueuePerson) -> Page:
     for title, priority in (("Ask Ann", 1), ("Buy milk", 2), ("Call Carl", 2)):
         await anna.adds(title, priority=priority)
-    found = Page(house)
+    found = Page(harness)
     await found.look()
     return found
 
 
-async def test_an_empty_queue_can_be_added_to(house: House) -> None:
+async def test_an_empty_queue_can_be_added_to(harness: Harness) -> None:
     """S160"""
-    page = Page(house)
+    page = Page(harness)
     assert await page.look() == "Your queue is empty. Tasks that have no day yet wait here.\n"
     assert labels(page.card)[-1] == "Add a task"
 
 
-async def test_the_next_task_comes_first_with_where_each_stands(page: Page, anna: Desk) -> None:
+async def test_the_next_task_comes_first_with_where_each_stands(page: Page, anna: QueuePerson) -> None:
     """S157"""
     a, b, c = (t.id for t in await anna.tasks())
     assert await page.look() == (
@@ -107,14 +107,14 @@ async def test_the_next_task_comes_first_with_where_each_stands(page: Page, anna
     assert page.choices("Call Carl") == ["Pull", "Up", "Pause", "Stop"]
     assert "Pull the next" in labels(page.card)
     assert page.command("queue.pull", b) == PullTask(
-        command_id="home-1", user_id=ANNA, at=page.house.clock.now(), task_id=b
+        command_id="home-1", user_id=ANNA, at=page.harness.clock.now(), task_id=b
     )
 
 
-async def test_no_full_stop_follows_a_title_that_is_cut(house: House, anna: Desk) -> None:
+async def test_no_full_stop_follows_a_title_that_is_cut(harness: Harness, anna: QueuePerson) -> None:
     """S457"""
     await anna.adds("Write " * 30)
-    assert " Write W…**\n" in await Page(house).look()
+    assert " Write W…**\n" in await Page(harness).look()
 
 
 async def test_what_keeps_a_task_is_said() -> None:
@@ -141,12 +141,12 @@ async def test_what_keeps_a_task_is_said() -> None:
     assert labels(card) == ["Add a task", "Plan my week"]
 
 
-async def test_what_was_stopped_keeps_what_waits_for_it(page: Page, house: House, anna: Desk) -> None:
+async def test_what_was_stopped_keeps_what_waits_for_it(page: Page, harness: Harness, anna: QueuePerson) -> None:
     first, *_ = await anna.tasks()
     await anna.adds("Later")
     later = (await anna.tasks())[-1]
     after = later.model_copy(update={"blocked_by": (first.id,)})
-    await house.store.tasks.change(ANNA, later.id, lambda _: after, now=house.clock.now())
+    await harness.store.tasks.change(ANNA, later.id, lambda _: after, now=harness.clock.now())
     assert "“Ask Ann” is stopped. Nothing more happens to it unless you try it again. “Later” still waits for it." in (
         await page.choose("Stop", "1. **Ask Ann")
     )
@@ -159,9 +159,9 @@ async def test_what_was_stopped_keeps_what_waits_for_it(page: Page, house: House
     assert [t.spec.title for t in [await anna.task(first.id)] if t.state is TaskState.STOPPED] == ["Ask Ann"]
 
 
-async def test_it_is_seen_reordered_and_stopped_while_something_runs(page: Page, house: House) -> None:
+async def test_it_is_seen_reordered_and_stopped_while_something_runs(page: Page, harness: Harness) -> None:
     """S167"""
-    held = await house.store.tasks.claim(ANNA, EXECUTOR, now=house.clock.now(), lease_seconds=60)
+    held = await harness.store.tasks.claim(ANNA, EXECUTOR, now=harness.clock.now(), lease_seconds=60)
     assert held is not None
     assert "high priority · being done" in await page.look()
     assert page.choices("Ask Ann") == ["Down", "Stop"]
@@ -171,70 +171,70 @@ async def test_it_is_seen_reordered_and_stopped_while_something_runs(page: Page,
     )
     assert (await page.choose("Stop", "Ask Ann")).startswith("“Ask Ann” is stopped.")
     assert [text.splitlines()[0][:13] for text, _ in page.rows()] == ["1. **Call Car", "2. **Buy milk"]
-    assert await house.store.tasks.settle(held, lambda t: t, now=house.clock.now()) is None
+    assert await harness.store.tasks.settle(held, lambda t: t, now=harness.clock.now()) is None
     assert page.choices("Buy milk") == ["Up", "Resume", "Stop"]
     assert "can be pulled again" in await page.choose("Resume", "Buy milk")
     assert "can be pulled again" in await page.look(), "it may be published again at once"
-    house.clock.at += SAID_FOR
+    harness.clock.at += SAID_FOR
     assert "can be pulled again" not in await page.look()
 
 
-async def test_a_deed_counts_once_also_after_a_restart(page: Page, house: House) -> None:
+async def test_a_deed_counts_once_also_after_a_restart(page: Page, harness: Harness) -> None:
     up = page.chosen("Up", "Call Carl")
-    await house.coordinator.handle(up)
-    house.restart()
-    await house.coordinator.handle(up)
+    await harness.coordinator.handle(up)
+    harness.restart()
+    await harness.coordinator.handle(up)
     await page.look()
     assert [text.splitlines()[0][:13] for text, _ in page.rows()] == ["1. **Ask Ann*", "2. **Call Car", "3. **Buy milk"]
-    assert await house.coordinator.is_carried_out(up)
+    assert await harness.coordinator.is_carried_out(up)
 
 
-async def test_another_program_shows_the_same_page_and_result(page: Page, house: House, anna: Desk) -> None:
+async def test_another_program_shows_the_same_page_and_result(page: Page, harness: Harness, anna: QueuePerson) -> None:
     """S392: one program carries out a click, and any of them publishes App Home."""
     for n in range(45):
         await anna.adds(f"Task {n}")
-    one, shown = house.coordinator, await page.look()
-    house.restart()
-    await one.handle(TurnQueue(command_id="page", user_id=ANNA, at=house.clock.now(), page=2))
+    one, shown = harness.coordinator, await page.look()
+    harness.restart()
+    await one.handle(TurnQueue(command_id="page", user_id=ANNA, at=harness.clock.now(), page=2))
     assert "1. **Ask Ann**" in shown
     assert "1. **Ask Ann**" not in await page.look()
-    await one.handle(TurnQueue(command_id="back", user_id=ANNA, at=house.clock.now(), page=1))
+    await one.handle(TurnQueue(command_id="back", user_id=ANNA, at=harness.clock.now(), page=1))
     await page.look()
     await one.handle(page.chosen("Pause", "Buy milk"))
     assert (await page.look()).startswith("“Buy milk” is paused.")
 
 
-async def test_what_makes_no_sense_any_more_is_said(page: Page, house: House, anna: Desk) -> None:
+async def test_what_makes_no_sense_any_more_is_said(page: Page, harness: Harness, anna: QueuePerson) -> None:
     stop = page.chosen("Stop", "Ask Ann")
     first, *_ = await anna.tasks()
-    await house.store.database.write(lambda connection: connection.execute(delete(TASK)))
-    await house.coordinator.handle(stop)
+    await harness.store.database.write(lambda connection: connection.execute(delete(TASK)))
+    await harness.coordinator.handle(stop)
     assert (await page.look()).startswith("That task is not in your queue any more.\n")
     other = await anna.adds("Other")
     await page.look()
     pause = page.command("queue.do.pause", other.id)
     await anna.pulls(other.id)
-    await house.coordinator.handle(pause)
+    await harness.coordinator.handle(pause)
     assert (await page.look()).startswith("“Other” is in your hands already; say that it is done, or stop it.\n")
     assert first.id != other.id
 
 
-async def test_a_long_queue_has_pages(house: House, anna: Desk) -> None:
+async def test_a_long_queue_has_pages(harness: Harness, anna: QueuePerson) -> None:
     """S489: one after the other, or any of them."""
     for n in range(45):
         await anna.adds(f"Task {n}")
-    page = Page(house)
+    page = Page(harness)
     await page.look()
     assert len(page.rows()) == 20
     assert labels(page.card)[-1:] == ["Next page"]
-    await house.coordinator.handle(page.command("queue.page", "3"))
+    await harness.coordinator.handle(page.command("queue.page", "3"))
     words = await page.look()
     assert "Tasks 41 to 45 of 45." in words
     assert page.rows()[0][0].startswith("41. **Task 40**")
     assert labels(page.card)[-1:] == ["Previous page"]
     (pages,) = [c for p in page.card.parts for c in getattr(p, "items", ()) if isinstance(c, Select)][:1]
     assert [choice.label for choice in pages.choices] == ["1–20", "21–40", "41–45"]
-    await house.coordinator.handle(page.command(pages.action, value=pages.choices[1].value))
+    await harness.coordinator.handle(page.command(pages.action, value=pages.choices[1].value))
     assert "Tasks 21 to 40 of 45." in await page.look()
     with pytest.raises(BadInput):
         page.command("queue.page", "many")
@@ -242,12 +242,12 @@ async def test_a_long_queue_has_pages(house: House, anna: Desk) -> None:
     assert len(blocks) <= 100
 
 
-async def test_a_task_is_changed_by_form(page: Page, anna: Desk, house: House) -> None:
+async def test_a_task_is_changed_by_form(page: Page, anna: QueuePerson, harness: Harness) -> None:
     buy = (await anna.tasks())[1]
     (select,) = [c for p in page.card.parts for c in getattr(p, "items", ()) if isinstance(c, Select)]
     assert (select.action, select.choices[1].value) == ("form.queue_edit", buy.id)
     form = await anna.opens("queue_edit", target=buy.id)
-    assert await submit(house, form, title="") == FormErrors(
+    assert await submit(harness, form, title="") == FormErrors(
         errors={"title": "A task needs a title; a few words will do."}
     )
     given: dict[str, str | int] = {
@@ -257,9 +257,9 @@ async def test_a_task_is_changed_by_form(page: Page, anna: Desk, house: House) -
         "criteria": "Cold\n Two of them",
         "project": "Home",
     }
-    command = await submit(house, form, **given)
+    command = await submit(harness, form, **given)
     assert not isinstance(command, FormErrors | Form)
-    await house.coordinator.handle(command)
+    await harness.coordinator.handle(command)
     assert (await page.look()).startswith("“Buy oat milk” is saved.\n")
     after = await anna.task(buy.id)
     assert (after.spec.title, after.spec.priority, after.spec.project) == ("Buy oat milk", 0, "Home")
@@ -268,18 +268,20 @@ async def test_a_task_is_changed_by_form(page: Page, anna: Desk, house: House) -
     assert (await anna.tasks())[0].id == buy.id
 
 
-async def submit(house: House, form: Form, **values: str | int) -> SessionCommand | QueueCommand | Form | FormErrors:
+async def submit(
+    harness: Harness, form: Form, **values: str | int
+) -> SessionCommand | QueueCommand | Form | FormErrors:
     given = {field.name: field.value for field in form.inputs}
     submission = FormSubmission(
         form=form.form,
         session_id="",
         user_id=ANNA,
         command_id="edit-1",
-        at=house.clock.now(),
+        at=harness.clock.now(),
         target=form.target,
         values=given | values,
     )
-    return await house.coordinator.read_form(submission)
+    return await harness.coordinator.read_form(submission)
 
 
 def test_pages_that_are_not_there_show_the_nearest() -> None:
@@ -289,7 +291,7 @@ def test_pages_that_are_not_there_show_the_nearest() -> None:
     assert isinstance(tasks[0], QueuedTask)
 
 
-async def test_the_forms_of_the_queue_fold_away_what_is_empty(anna: Desk) -> None:
+async def test_the_forms_of_the_queue_fold_away_what_is_empty(anna: QueuePerson) -> None:
     """S260: what is folded away stays as it is."""
     form = await anna.opens("queue_add")
     assert [field.name for field in form.inputs] == ["title", "minutes"]

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from tests.factories.words import Answer, first, opening, outside, wanting, work
 from tests.fakes.scripted_model import Line, ScriptedModel
-from tests.unit.conversation.person import AMSTERDAM, ANNA, House, open_house_at
-from tests.unit.conversation.queue.desk import DM, Desk, labels
+from tests.unit.conversation.person import AMSTERDAM, ANNA, Harness, open_harness_at
+from tests.unit.conversation.queue.person import DM, QueuePerson, labels
 
 from fateforger.session.commands.thread import Opening
 from fateforger.tasks.task import BlockTime, Decompose, TaskState
@@ -18,35 +18,35 @@ from fateforger.tasks.workflows import read_own
 Begin = Callable[..., Awaitable["Talk"]]
 
 
-class Talk(Desk):
+class Talk(QueuePerson):
     """A person's first messages, with a model that says its lines."""
 
     model: ScriptedModel
 
     async def says(self, text: str, ts: str = "1.0") -> bool:
         command = Opening(
-            command_id=f"m-{ts}", user_id=ANNA, at=self.house.clock.now(), channel=DM, thread_ts=ts, tz=AMSTERDAM,
+            command_id=f"m-{ts}", user_id=ANNA, at=self.harness.clock.now(), channel=DM, thread_ts=ts, tz=AMSTERDAM,
             text=text,
         )  # fmt: skip
-        done = await self.house.coordinator.on_opening(command)
+        done = await self.harness.coordinator.on_opening(command)
         await self.read()
         return done
 
 
 @pytest.fixture
 async def talk(tmp_path: Path) -> AsyncIterator[Begin]:
-    opened: list[House] = []
+    opened: list[Harness] = []
 
     async def begin(*lines: Answer) -> Talk:
         model = ScriptedModel(*(each for line in lines for each in first(line)))
-        opened.append(await open_house_at(tmp_path, model=model))
+        opened.append(await open_harness_at(tmp_path, model=model))
         talking = Talk(opened[-1])
         talking.model = model
         return talking
 
     yield begin
-    for house in opened:
-        await house.close()
+    for harness in opened:
+        await harness.close()
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ async def test_work_is_put_into_the_queue_by_two_questions(talk: Begin, text: st
     assert (task.state, task.mode, task.attempts) == (TaskState.ACTIVE, "dispositor", 0)
     assert anna.model.asked == ["start", "queue"]
     assert f"Run `/pull {task.id}` to start it" in anna.words
-    assert anna.letters[-1]["thread_ts"] == "1.0"
+    assert anna.deliveries[-1]["thread_ts"] == "1.0"
 
 
 async def test_a_repeated_message_makes_one_task_and_one_answer(talk: Begin) -> None:
@@ -85,7 +85,7 @@ async def test_a_repeated_message_makes_one_task_and_one_answer(talk: Begin) -> 
     await anna.says("milk!")
     await anna.says("milk!")
     assert len(await anna.tasks()) == 1
-    assert len(anna.letters) == 1
+    assert len(anna.deliveries) == 1
 
 
 async def test_a_question_changes_nothing_and_makes_no_task(talk: Begin) -> None:
@@ -190,7 +190,7 @@ async def test_just_do_it_when_it_is_simple(talk: Begin) -> None:
     assert "isn't tracked in your queue" in anna.words
     assert await anna.tasks(ended=True) == ()
     await anna.run_commands()
-    (session,) = await anna.house.store.sessions.of_user(ANNA)
+    (session,) = await anna.harness.store.sessions.of_user(ANNA)
     assert ([task.title for task in session.day.inputs.tasks], session.options.mode) == (["Report"], "direct")
 
 
@@ -208,7 +208,7 @@ async def test_just_do_it_for_a_day_the_rules_and_a_reminder(talk: Begin) -> Non
     assert f"{task.spec.remind_at}" == "2026-03-02 16:00:00+01:00"
     await anna.says("and plan Friday", "3.0")
     await anna.run_commands()
-    (session,) = await anna.house.store.sessions.of_user(ANNA)
+    (session,) = await anna.harness.store.sessions.of_user(ANNA)
     assert f"{session.date}" == "2026-03-06"
 
 
@@ -295,7 +295,7 @@ async def test_what_cannot_be_used_is_left_out(talk: Begin) -> None:
 async def test_a_day_is_still_planned_by_the_same_question(talk: Begin) -> None:
     anna = await talk(opening(date="2026-03-03"))
     assert await anna.says("plan tomorrow") is True
-    assert (len(await anna.house.store.sessions.of_user(ANNA)), await anna.tasks()) == (1, ())
+    assert (len(await anna.harness.store.sessions.of_user(ANNA)), await anna.tasks()) == (1, ())
 
 
 async def test_a_task_under_rules_is_done_in_words(talk: Begin) -> None:
@@ -326,8 +326,8 @@ async def test_a_workflow_is_chosen_by_its_context(talk: Begin) -> None:
     """S135: a model reads what each workflow is, is for and is not for, one's own among them; no other name counts."""
     anna = await talk(work("Launch", workflow="launch", simple=False), work("Nap", workflow="sleeping"))
     own = "workflow: launch\ndescription: Out it goes\ncontext: {applies_when: [releasing], not_when: [drafts]}\n"
-    anna.house.workflows = read_own({"launch": own})
-    anna.house.restart()
+    anna.harness.workflows = read_own({"launch": own})
+    anna.harness.restart()
     await anna.says("launch it")
     await anna.says("nap", "2.0")
     assert [task.spec.workflow for task in await anna.tasks()] == ["launch", ""]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from tests.unit.conversation.person import House, Person
-from tests.unit.conversation.queue.desk import Desk
+from tests.unit.conversation.person import Harness, Person
+from tests.unit.conversation.queue.person import QueuePerson
 
 from fateforger.session.cards import Button, Note, Prose
 from fateforger.session.queue_commands import SettleTask
@@ -14,12 +14,12 @@ from fateforger.tasks.task import TaskState
 
 
 @pytest.fixture
-async def person(house: House, anna: Desk) -> Person:
+async def person(harness: Harness, anna: QueuePerson) -> Person:
     await anna.adds("Ask Ann", priority=1, work={"kind": "do", "minutes": 30})
     await anna.adds("Buy milk")
     await anna.adds("Plan it", work={"kind": "plan_day", "date": "2026-03-05"})
     await anna.adds("Call Carl")
-    found = Person(house)
+    found = Person(harness)
     await found.to_tasks()
     return found
 
@@ -35,7 +35,7 @@ async def add(person: Person, title: str) -> None:
     await person.click(part.control.action, part.control.target)
 
 
-async def test_the_queue_is_offered_one_by_one_or_whole(person: Person, anna: Desk) -> None:
+async def test_the_queue_is_offered_one_by_one_or_whole(person: Person, anna: QueuePerson) -> None:
     """A task that needs a thread of its own is not offered to a day."""
     offered = (await person.session()).open_work.offered
     assert [(each.task.title, each.task.minutes, each.source) for each in offered] == [
@@ -61,7 +61,7 @@ async def test_the_queue_is_offered_one_by_one_or_whole(person: Person, anna: De
     assert (milk.place, milk.claim) == (person.session_id, None)
 
 
-async def test_what_is_taken_off_the_day_can_be_pulled_again(person: Person, anna: Desk) -> None:
+async def test_what_is_taken_off_the_day_can_be_pulled_again(person: Person, anna: QueuePerson) -> None:
     await add(person, "Buy milk")
     await person.choose("Buy milk", "Remove")
     milk = next(task for task in await anna.tasks() if task.spec.title == "Buy milk")
@@ -70,21 +70,21 @@ async def test_what_is_taken_off_the_day_can_be_pulled_again(person: Person, ann
     assert "In your queue: Buy milk" in person.words
 
 
-async def test_a_day_that_is_given_up_gives_its_tasks_back(person: Person, anna: Desk) -> None:
+async def test_a_day_that_is_given_up_gives_its_tasks_back(person: Person, anna: QueuePerson) -> None:
     await add(person, "Buy milk")
     await person.press("Cancel")
     assert {task.state for task in await anna.tasks()} == {TaskState.ACTIVE}
 
 
-async def test_the_person_says_that_it_is_done(person: Person, anna: Desk, house: House) -> None:
+async def test_the_person_says_that_it_is_done(person: Person, anna: QueuePerson, harness: Harness) -> None:
     """A finished task is not offered again; one without an answer is offered the next day."""
     await person.press("Add all 3 from the queue")
     milk = next(task for task in await anna.tasks() if task.spec.title == "Buy milk")
     card = await anna.send(SettleTask(**anna.about(), task_id=milk.id, word="done"))
     assert [part.text for part in card.parts if isinstance(part, Note)] == [], "it waits no more"
     assert (await anna.task(milk.id)).state is TaskState.DONE
-    house.clock.at += timedelta(days=1)
-    tomorrow = Person(house)
+    harness.clock.at += timedelta(days=1)
+    tomorrow = Person(harness)
     await tomorrow.to_tasks()
     assert [each.task.title for each in (await tomorrow.session()).open_work.offered] == ["Ask Ann", "Call Carl"]
     await add(tomorrow, "Ask Ann")

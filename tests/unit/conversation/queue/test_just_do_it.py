@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 import pytest
-from tests.unit.conversation.queue.desk import Desk, labels, words_of
+from tests.unit.conversation.queue.person import QueuePerson, labels, words_of
 
 from fateforger.conversation.queue.work import NO_MODEL
 from fateforger.session.queue_commands import DoTaskNow
@@ -17,7 +17,7 @@ CANNOT = (
 )
 
 
-async def test_what_is_simple_is_done_at_once_with_a_note(anna: Desk) -> None:
+async def test_what_is_simple_is_done_at_once_with_a_note(anna: QueuePerson) -> None:
     """S163, option A."""
     task = await anna.adds("Plan Friday", work=PlanDay(date=FRIDAY))
     await anna.press("Do it now")
@@ -33,7 +33,7 @@ async def test_what_is_simple_is_done_at_once_with_a_note(anna: Desk) -> None:
 
 
 @pytest.mark.parametrize("insists", [False, True])
-async def test_ordinary_work_is_not_claimed_and_stays(anna: Desk, *, insists: bool) -> None:
+async def test_ordinary_work_is_not_claimed_and_stays(anna: QueuePerson, *, insists: bool) -> None:
     """S163, S165: the refusal comes at once; the task stays, and can get time in a day."""
     task = await anna.adds("Move the office", workflow="feature-dev")
     assert labels(anna.card) == ["Pull it now", "Block time", "Remind me…", "Show my queue"]
@@ -47,14 +47,14 @@ async def test_ordinary_work_is_not_claimed_and_stays(anna: Desk, *, insists: bo
     assert [each.title for each in (await person.session()).day.inputs.tasks] == ["Move the office"]
 
 
-async def test_a_review_is_the_persons(anna: Desk) -> None:
+async def test_a_review_is_the_persons(anna: QueuePerson) -> None:
     """S165: else the parts of the goal would wait for ever."""
     task = await anna.adds("Review", work=ReviewParts(goal="ff-222222"))
     await anna.send(DoTaskNow(**anna.about(), task_id=task.id, insists=True))
     assert (await anna.task(task.id)).state is TaskState.ACTIVE
 
 
-async def test_what_is_complex_stays_in_the_queue_with_the_line_that_pulls_it(anna: Desk) -> None:
+async def test_what_is_complex_stays_in_the_queue_with_the_line_that_pulls_it(anna: QueuePerson) -> None:
     """S164, option B; S166: it can be insisted."""
     task = await anna.adds("Thesis", work=Decompose(), workflow="decompose")
     await anna.press("Do it now")
@@ -66,7 +66,7 @@ async def test_what_is_complex_stays_in_the_queue_with_the_line_that_pulls_it(an
     assert (await anna.task(task.id)).state is TaskState.ACTIVE
 
 
-async def test_what_fails_at_once_is_not_taken_out(anna: Desk) -> None:
+async def test_what_fails_at_once_is_not_taken_out(anna: QueuePerson) -> None:
     """S165: without a model no parts can be proposed, so the goal stays and says so."""
     task = await anna.adds("Thesis", work=Decompose(), workflow="decompose")
     await anna.press("Do it now")
@@ -75,16 +75,16 @@ async def test_what_fails_at_once_is_not_taken_out(anna: Desk) -> None:
     assert (await anna.task(task.id)).state is TaskState.ACTIVE
 
 
-async def test_a_repeated_click_does_it_once(anna: Desk) -> None:
+async def test_a_repeated_click_does_it_once(anna: QueuePerson) -> None:
     task = await anna.adds("Plan Friday", work=PlanDay(date=FRIDAY))
     command = DoTaskNow(**anna.about(), task_id=task.id)
     await anna.send(command)
     await anna.send(command)
     await anna.run_commands()
-    assert len(await anna.house.store.sessions.of_user(anna.user)) == 1
+    assert len(await anna.harness.store.sessions.of_user(anna.user)) == 1
 
 
-async def test_what_runs_already_cannot_skip_the_queue(anna: Desk) -> None:
+async def test_what_runs_already_cannot_skip_the_queue(anna: QueuePerson) -> None:
     task = await anna.adds()
     await anna.pulls()
     await anna.send(DoTaskNow(**anna.about(), task_id=task.id))

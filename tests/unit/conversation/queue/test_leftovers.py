@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from tests.unit.conversation.person import House, Person
-from tests.unit.conversation.queue.desk import Desk, labels
+from tests.unit.conversation.person import Harness, Person
+from tests.unit.conversation.queue.person import QueuePerson, labels
 
 from fateforger.session.commands.day import BringAlong, UndoCatchUp
 from fateforger.session.commands.plan import Replan
@@ -19,10 +19,10 @@ TOLD = "Monday 2 March is over. Back in your queue:"
 
 
 @pytest.fixture
-async def person(house: House, anna: Desk) -> Person:
+async def person(harness: Harness, anna: QueuePerson) -> Person:
     """Commit Monday with a task of the queue and one of its own, without an answer on how it went."""
     await anna.adds("Ask Ann", work={"kind": "do", "minutes": 30})
-    found = Person(house)
+    found = Person(harness)
     await found.to_tasks()
     await found.press("Add")
     await found.fill("tasks", title_2="Taxes", minutes_2=60, proceed=False)
@@ -33,20 +33,20 @@ async def person(house: House, anna: Desk) -> Person:
     return found
 
 
-async def states(anna: Desk) -> dict[str, TaskState]:
+async def states(anna: QueuePerson) -> dict[str, TaskState]:
     return {task.spec.title: task.state for task in await anna.tasks(ended=True)}
 
 
-async def test_it_returns_once_the_day_is_over(house: House, person: Person, anna: Desk) -> None:
+async def test_it_returns_once_the_day_is_over(harness: Harness, person: Person, anna: QueuePerson) -> None:
     """Without a message of its own: the next look at the queue says it, and the one after that does not."""
     assert await states(anna) == {"Ask Ann": TaskState.WAITING}
     arrived = len(person.arrived)
-    house.clock.at = MIDNIGHT - timedelta(minutes=1)
-    await house.return_leftovers()
+    harness.clock.at = MIDNIGHT - timedelta(minutes=1)
+    await harness.return_leftovers()
     assert await states(anna) == {"Ask Ann": TaskState.WAITING}
-    house.clock.at = MIDNIGHT
+    harness.clock.at = MIDNIGHT
     for _ in range(2):
-        await house.return_leftovers()
+        await harness.return_leftovers()
         await person.read()
         assert await states(anna) == {"Ask Ann": TaskState.ACTIVE, "Taxes": TaskState.ACTIVE}
     assert len(person.arrived) == arrived
@@ -60,40 +60,40 @@ async def test_it_returns_once_the_day_is_over(house: House, person: Person, ann
     assert TOLD not in anna.words
 
 
-async def test_undo_makes_it_as_it_was(house: House, person: Person, anna: Desk) -> None:
+async def test_undo_makes_it_as_it_was(harness: Harness, person: Person, anna: QueuePerson) -> None:
     """And it does not return a second time."""
-    house.clock.at = MIDNIGHT
-    await house.return_leftovers()
+    harness.clock.at = MIDNIGHT
+    await harness.return_leftovers()
     await anna.lists()
     await anna.press("Undo")
     assert anna.words.startswith("2 tasks are out of your queue again.")
     assert await states(anna) == {"Ask Ann": TaskState.WAITING, "Taxes": TaskState.STOPPED}
-    await house.return_leftovers()
+    await harness.return_leftovers()
     assert await states(anna) == {"Ask Ann": TaskState.WAITING, "Taxes": TaskState.STOPPED}
-    assert (await session_of(house, person)).open_work.returned is not None
+    assert (await session_of(harness, person)).open_work.returned is not None
 
 
-async def session_of(house: House, person: Person) -> Session:
-    found = await house.store.sessions.load(person.session_id)
+async def session_of(harness: Harness, person: Person) -> Session:
+    found = await harness.store.sessions.load(person.session_id)
     assert found is not None
     return found
 
 
 @pytest.mark.parametrize("undone", [False, True])
 async def test_the_next_plan_asks_about_each_thing_once(
-    house: House,
+    harness: Harness,
     person: Person,
-    anna: Desk,
+    anna: QueuePerson,
     undone: bool,  # noqa: FBT001  what is tried
 ) -> None:
     """With its id of the queue, so that what is done there is done in the queue as well."""
-    house.clock.at = MIDNIGHT
-    await house.return_leftovers()
+    harness.clock.at = MIDNIGHT
+    await harness.return_leftovers()
     if undone:
         await anna.lists()
         await anna.press("Undo")
-    house.clock.at += timedelta(hours=8)
-    tuesday = Person(house)
+    harness.clock.at += timedelta(hours=8)
+    tuesday = Person(harness)
     await tuesday.to_tasks()
     offered = (await tuesday.session()).open_work.offered
     assert sorted(each.task.title for each in offered) == ["Ask Ann", "Taxes"]
@@ -103,48 +103,50 @@ async def test_the_next_plan_asks_about_each_thing_once(
     queued = {task.id for task in await anna.tasks()}
     assert {each.task.id for each in offered} == queued
     assert "**From Monday**, 2 things are still open, as far as I know: Ask Ann and Taxes." in tuesday.words
-    about = {"user_id": tuesday.user, "at": house.clock.now(), "session_id": tuesday.session_id}
+    about = {"user_id": tuesday.user, "at": harness.clock.now(), "session_id": tuesday.session_id}
     await tuesday.send(BringAlong.model_validate({**about, "command_id": "b1", "settled": sorted(queued)}))
     assert await states(anna) == {"Ask Ann": TaskState.DONE, "Taxes": TaskState.DONE}
     await tuesday.send(UndoCatchUp.model_validate({**about, "command_id": "b2"}))
     assert await states(anna) == {"Ask Ann": TaskState.ACTIVE, "Taxes": TaskState.ACTIVE}
 
 
-async def test_done_after_all_in_the_thread_of_the_day(house: House, person: Person, anna: Desk) -> None:
+async def test_done_after_all_in_the_thread_of_the_day(harness: Harness, person: Person, anna: QueuePerson) -> None:
     """An answer the next morning in that thread also finishes the task in the queue."""
-    house.clock.at = MIDNIGHT
-    await house.return_leftovers()
-    plan = (await session_of(house, person)).planning.plan
+    harness.clock.at = MIDNIGHT
+    await harness.return_leftovers()
+    plan = (await session_of(harness, person)).planning.plan
     assert plan is not None
     keys = tuple(event.block_key for event in plan.events if event.name in {"Ask Ann", "Taxes"})
-    about = {"user_id": person.user, "at": house.clock.now(), "session_id": person.session_id}
+    about = {"user_id": person.user, "at": harness.clock.now(), "session_id": person.session_id}
     await person.send(Replan.model_validate({**about, "command_id": "r1", "done": keys}))
     assert await states(anna) == {"Ask Ann": TaskState.DONE, "Taxes": TaskState.DONE}
 
 
-async def test_what_was_done_or_taken_elsewhere_stays_where_it_is(house: House, person: Person, anna: Desk) -> None:
+async def test_what_was_done_or_taken_elsewhere_stays_where_it_is(
+    harness: Harness, person: Person, anna: QueuePerson
+) -> None:
     ann = next(iter(await anna.tasks()))
     await anna.adds("Later")
-    tuesday = Person(house)
-    house.clock.at = MIDNIGHT - timedelta(hours=3)
+    tuesday = Person(harness)
+    harness.clock.at = MIDNIGHT - timedelta(hours=3)
     await tuesday.to_tasks()
-    session = await session_of(house, person)
+    session = await session_of(harness, person)
     settled = session.with_open_work(settled=(ann.id,))
-    await house.store.sessions.save(settled, expected=session.version)
-    house.clock.at = MIDNIGHT + timedelta(hours=8)
-    await house.return_leftovers()
+    await harness.store.sessions.save(settled, expected=session.version)
+    harness.clock.at = MIDNIGHT + timedelta(hours=8)
+    await harness.return_leftovers()
     assert await states(anna) == {"Ask Ann": TaskState.WAITING, "Later": TaskState.ACTIVE, "Taxes": TaskState.ACTIVE}
-    returned = (await session_of(house, person)).open_work.returned
+    returned = (await session_of(harness, person)).open_work.returned
     assert returned is not None
     assert [each.added for each in returned.tasks] == [True]
 
 
-async def test_a_day_that_never_reached_the_calendar_returns_nothing(house: House, anna: Desk) -> None:
-    found = Person(house)
+async def test_a_day_that_never_reached_the_calendar_returns_nothing(harness: Harness, anna: QueuePerson) -> None:
+    found = Person(harness)
     await found.to_refine("Report")
     session = await found.session()
-    await house.store.sessions.save(session.with_sync(written=None), expected=session.version)
-    house.clock.at = MIDNIGHT
-    await house.return_leftovers()
+    await harness.store.sessions.save(session.with_sync(written=None), expected=session.version)
+    harness.clock.at = MIDNIGHT
+    await harness.return_leftovers()
     assert await anna.tasks() == ()
     assert (await found.session()).open_work.returned in {None, ReturnedWork()}

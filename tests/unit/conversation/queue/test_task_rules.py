@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from tests.fakes.table_facts import TableFacts
-from tests.unit.conversation.person import House, open_house_at
-from tests.unit.conversation.queue.desk import Desk, labels
+from tests.unit.conversation.person import Harness, open_harness_at
+from tests.unit.conversation.queue.person import QueuePerson, labels
 
 from fateforger.session.forms import FormErrors
 from fateforger.session.queue_commands import SettleTask
@@ -49,14 +49,14 @@ triggers: [{rule: "ON test: PROCEED_TO commit", title: A commit follows each tes
 """
 
 
-async def begun(anna: Desk, workflow: str, **spec: object) -> str:
+async def begun(anna: QueuePerson, workflow: str, **spec: object) -> str:
     task = await anna.adds("Toggle", workflow=workflow, **spec)
     await anna.pulls(task.id)
     return task.id
 
 
 @pytest.mark.parametrize(("workflow", "plan"), [("tdd-cycle", TDD), ("feature-dev", FEATURE), ("decompose", DECOMPOSE)])
-async def test_a_published_plan_runs_to_done(anna: Desk, workflow: str, plan: tuple[str, ...]) -> None:
+async def test_a_published_plan_runs_to_done(anna: QueuePerson, workflow: str, plan: tuple[str, ...]) -> None:
     """S137, S141: with the steps that it names, and the claim and the end that the queue adds."""
     task_id = await begun(anna, workflow)
     assert not isinstance(await anna.fill("queue_done", target=task_id, did=plan), FormErrors)
@@ -68,7 +68,7 @@ async def test_a_published_plan_runs_to_done(anna: Desk, workflow: str, plan: tu
 
 
 @pytest.mark.parametrize("workflow", ["tdd-cycle", "feature-dev", "decompose"])
-async def test_done_without_a_step_is_refused_and_offers_the_form(anna: Desk, workflow: str) -> None:
+async def test_done_without_a_step_is_refused_and_offers_the_form(anna: QueuePerson, workflow: str) -> None:
     """S162: by the button and by words, which name no step."""
     task_id = await begun(anna, workflow)
     assert isinstance(await anna.fill("queue_done", target=task_id), FormErrors)
@@ -79,7 +79,7 @@ async def test_done_without_a_step_is_refused_and_offers_the_form(anna: Desk, wo
     assert (await anna.task(task_id)).state is TaskState.WAITING
 
 
-async def test_what_changes_the_framework_needs_the_detailed_critic(anna: Desk) -> None:
+async def test_what_changes_the_framework_needs_the_detailed_critic(anna: QueuePerson) -> None:
     """S136: a tag of the task is looked at."""
     task_id = await begun(anna, "feature-dev", tags=("framework",))
     refused = await anna.fill("queue_done", target=task_id, did=FEATURE)
@@ -90,7 +90,7 @@ async def test_what_changes_the_framework_needs_the_detailed_critic(anna: Desk) 
     assert (await anna.task(task_id)).state is TaskState.DONE
 
 
-async def test_what_is_asked_counts_as_the_person_says(anna: Desk) -> None:
+async def test_what_is_asked_counts_as_the_person_says(anna: QueuePerson) -> None:
     """S136: an unknown session fact is asked; if the person ticks it, its rule applies."""
     task_id = await begun(anna, "feature-dev")
     refused = await anna.fill("queue_done", target=task_id, did=FEATURE, so=("implement_without_plan",))
@@ -98,7 +98,7 @@ async def test_what_is_asked_counts_as_the_person_says(anna: Desk) -> None:
     assert refused.errors["did"].endswith("Rule: Nothing is implemented without a plan.")
 
 
-async def test_steps_are_noted_one_by_one(anna: Desk) -> None:
+async def test_steps_are_noted_one_by_one(anna: QueuePerson) -> None:
     """S162: a step that a rule forbids is refused at once, and what was noted counts in the end."""
     task_id = await begun(anna, "tdd-cycle")
     assert isinstance(await anna.fill("queue_note", target=task_id, did=("implement",)), FormErrors)
@@ -108,7 +108,7 @@ async def test_steps_are_noted_one_by_one(anna: Desk) -> None:
     assert (await anna.task(task_id)).state is TaskState.DONE
 
 
-async def test_a_wrong_note_is_taken_back(anna: Desk) -> None:
+async def test_a_wrong_note_is_taken_back(anna: QueuePerson) -> None:
     """S162: the last one, exactly, and only while nothing was reported since."""
     task_id = await begun(anna, "tdd-cycle")
     await anna.fill("queue_note", target=task_id, did=TDD[:2])
@@ -125,19 +125,19 @@ async def test_a_wrong_note_is_taken_back(anna: Desk) -> None:
 
 
 @pytest.fixture
-async def looking(tmp_path: Path) -> AsyncIterator[House]:
+async def looking(tmp_path: Path) -> AsyncIterator[Harness]:
     """Yield a program that may run tests, and has a workflow of the person's own."""
-    house = await open_house_at(tmp_path)
-    house.facts = TableFacts(files=True, test=True, tests=True)
-    house.workflows = read_own({"ship": SHIP})
-    house.restart()
-    yield house
-    await house.close()
+    harness = await open_harness_at(tmp_path)
+    harness.facts = TableFacts(files=True, test=True, tests=True)
+    harness.workflows = read_own({"ship": SHIP})
+    harness.restart()
+    yield harness
+    await harness.close()
 
 
-async def test_the_tests_are_run_before_it_is_done(looking: House) -> None:
+async def test_the_tests_are_run_before_it_is_done(looking: Harness) -> None:
     """S136: a command that fails keeps the task open, against the person's answer too."""
-    anna, facts = Desk(looking), looking.facts
+    anna, facts = QueuePerson(looking), looking.facts
     assert isinstance(facts, TableFacts)
     task_id = await begun(anna, "tdd-cycle")
     facts.answers["tests"] = False
@@ -149,9 +149,9 @@ async def test_the_tests_are_run_before_it_is_done(looking: House) -> None:
     assert (await anna.task(task_id)).state is TaskState.DONE
 
 
-async def test_a_workflow_of_ones_own_rules_a_task(looking: House) -> None:
+async def test_a_workflow_of_ones_own_rules_a_task(looking: Harness) -> None:
     """S140, S136, S132: it is offered, inherits, has names of any script, and asks for the person's word."""
-    anna = Desk(looking)
+    anna = QueuePerson(looking)
     form = await anna.opens("queue_add", size=2)
     choices = next(field for field in form.inputs if field.name == "workflow")
     assert [choice.value for choice in getattr(choices, "choices", ())] == [
@@ -173,11 +173,11 @@ async def test_a_workflow_of_ones_own_rules_a_task(looking: House) -> None:
     assert (await anna.task(task_id)).state is TaskState.DONE
 
 
-async def test_a_step_that_leaves_an_earlier_one_unanswered_is_refused(looking: House) -> None:
+async def test_a_step_that_leaves_an_earlier_one_unanswered_is_refused(looking: Harness) -> None:
     """S131, S162, S291: a recorded violation could never be repaired, and the task never be finished."""
     looking.workflows = read_own({"loop": LOOP})
     looking.restart()
-    anna = Desk(looking)
+    anna = QueuePerson(looking)
     task_id = await begun(anna, "loop")
     await anna.fill("queue_note", target=task_id, did=("test",))
     again = await anna.fill("queue_note", target=task_id, did=("test",))
@@ -187,9 +187,9 @@ async def test_a_step_that_leaves_an_earlier_one_unanswered_is_refused(looking: 
     assert (await anna.task(task_id)).state is TaskState.DONE
 
 
-async def test_rules_that_are_gone_are_said_and_not_skipped(looking: House) -> None:
+async def test_rules_that_are_gone_are_said_and_not_skipped(looking: Harness) -> None:
     """S162: neither a pull nor Done passes over them."""
-    anna = Desk(looking)
+    anna = QueuePerson(looking)
     task_id = await begun(anna, "ship")
     looking.workflows = Workflows()
     looking.restart()
@@ -198,7 +198,7 @@ async def test_rules_that_are_gone_are_said_and_not_skipped(looking: House) -> N
     assert (await anna.task(task_id)).state is TaskState.WAITING
 
 
-async def test_other_rules_begin_anew(anna: Desk) -> None:
+async def test_other_rules_begin_anew(anna: QueuePerson) -> None:
     """S162: steps that kept the old rules prove nothing about the new ones."""
     task_id = await begun(anna, "tdd-cycle")
     await anna.fill("queue_note", target=task_id, did=TDD)

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from tests.fakes.google_calendar import Fail
-from tests.unit.conversation.person import ANNA, CHANNEL, MONDAY, House, meeting
-from tests.unit.conversation.queue.desk import Desk, buttons, labels
+from tests.unit.conversation.person import ANNA, CHANNEL, MONDAY, Harness, meeting
+from tests.unit.conversation.queue.person import QueuePerson, buttons, labels
 
 from fateforger.conversation.queue.service import edit_task
 from fateforger.session.cards import Card
@@ -23,17 +23,17 @@ DAYS = [MONDAY + timedelta(days=n) for n in range(5)]
 NAMES = ["Monday 2 March", "Tuesday 3 March", "Wednesday 4 March", "Thursday 5 March", "Friday 6 March"]
 
 
-async def adds(anna: Desk, title: str, minutes: int = 60, *, priority: int = 2, **details: Any) -> str:
+async def adds(anna: QueuePerson, title: str, minutes: int = 60, *, priority: int = 2, **details: Any) -> str:
     task = await anna.adds(title, work=Do(minutes=minutes), priority=priority, details=details)
     return task.id
 
 
-def envelope(anna: Desk) -> dict[str, Any]:
+def envelope(anna: QueuePerson) -> dict[str, Any]:
     about = anna.about()
     return {name: about[name] for name in ("command_id", "user_id", "at")}
 
 
-async def plans(anna: Desk, span: str = "coming") -> Card:
+async def plans(anna: QueuePerson, span: str = "coming") -> Card:
     return await anna.send(PlanWeek.model_validate({**anna.about(), "span": span}))
 
 
@@ -47,11 +47,11 @@ def day_of(card: Card, title: str) -> date:
     return next(day for day, row in zip(DAYS, shown(card).values(), strict=True) if title in row)
 
 
-async def sessions(house: House) -> dict[date, Session]:
-    return {each.date: each for each in await house.store.sessions.of_user(ANNA)}
+async def sessions(harness: Harness) -> dict[date, Session]:
+    return {each.date: each for each in await harness.store.sessions.of_user(ANNA)}
 
 
-async def test_a_week_shows_each_task_once_and_spreads_the_load(anna: Desk, house: House) -> None:
+async def test_a_week_shows_each_task_once_and_spreads_the_load(anna: QueuePerson, harness: Harness) -> None:
     """S251"""
     titles = [f"Chapter {n}" for n in range(10)]
     for title in titles:
@@ -62,10 +62,10 @@ async def test_a_week_shows_each_task_once_and_spreads_the_load(anna: Desk, hous
     assert [sum(title in row for row in rows.values()) for title in titles] == [1] * 10
     assert [sum(title in row for title in titles) for row in rows.values()] == [2] * 5
     assert "Nothing is on your calendar yet" in anna.words
-    assert await sessions(house) == {}
+    assert await sessions(harness) == {}
 
 
-async def test_due_dates_and_orders_hold_across_the_days(anna: Desk) -> None:
+async def test_due_dates_and_orders_hold_across_the_days(anna: QueuePerson) -> None:
     """S251"""
     for n in range(8):
         await adds(anna, f"Filler {n}", 120)
@@ -83,7 +83,7 @@ async def test_due_dates_and_orders_hold_across_the_days(anna: Desk) -> None:
         assert places == sorted(places)
 
 
-async def test_what_has_no_place_is_named_with_the_reason(anna: Desk) -> None:
+async def test_what_has_no_place_is_named_with_the_reason(anna: QueuePerson) -> None:
     await adds(anna, "Move house", 900, splittable=False)
     first = await adds(anna, "Build a shed", 1000, splittable=False)
     await adds(anna, "Paint the shed", 30, after=(first,))
@@ -95,7 +95,7 @@ async def test_what_has_no_place_is_named_with_the_reason(anna: Desk) -> None:
     assert "- Paint the shed: it comes after “Build a shed”, which has no place" in anna.words
 
 
-async def test_tasks_that_wait_for_each_other_are_named(anna: Desk, house: House) -> None:
+async def test_tasks_that_wait_for_each_other_are_named(anna: QueuePerson, harness: Harness) -> None:
     """The form refuses them; a queue from before may hold some."""
     first = await adds(anna, "Paint the wall")
     second = await adds(anna, "Clear the room", after=(first,))
@@ -103,22 +103,22 @@ async def test_tasks_that_wait_for_each_other_are_named(anna: Desk, house: House
     spec = (await anna.task(first)).spec
     spec = replace(spec, details=replace(spec.details, after=(second,)))
     refused = await edit_task(
-        house.store.tasks, ReviseTask(**{**envelope(anna), "task_id": first, "spec": spec}), now=house.clock.now()
+        harness.store.tasks, ReviseTask(**{**envelope(anna), "task_id": first, "spec": spec}), now=harness.clock.now()
     )
     assert "would wait for each other" in refused
-    await house.store.tasks.change(ANNA, first, lambda task: replace(task, spec=spec), now=house.clock.now())
+    await harness.store.tasks.change(ANNA, first, lambda task: replace(task, spec=spec), now=harness.clock.now())
     card = await plans(anna)
     assert "“Paint the wall” and “Clear the room” would wait for each other" in anna.words
     assert sum("Call Bo" in row for row in shown(card).values()) == 1
 
 
-async def test_all_days_open_in_threads_with_their_tasks_planned(anna: Desk, house: House) -> None:
+async def test_all_days_open_in_threads_with_their_tasks_planned(anna: QueuePerson, harness: Harness) -> None:
     """S251"""
     tasks = [await adds(anna, f"Chapter {n}") for n in range(5)]
     before = shown(await plans(anna))
     await anna.press("Open all 5 days")
     await anna.run_commands()
-    found = await sessions(house)
+    found = await sessions(harness)
     assert sorted(found) == DAYS
     for day, row in zip(DAYS, before.values(), strict=True):
         session = found[day]
@@ -140,14 +140,14 @@ def words(card: Card) -> str:
     return card.text
 
 
-async def test_one_day_opens_and_the_others_wait(anna: Desk, house: House) -> None:
+async def test_one_day_opens_and_the_others_wait(anna: QueuePerson, harness: Harness) -> None:
     for n in range(5):
         await adds(anna, f"Chapter {n}")
     before = shown(await plans(anna))
     assert "Drop the week" in labels(anna.card)
     await anna.press("Open", row="Tuesday 3 March")
     await anna.run_commands()
-    assert list(await sessions(house)) == [DAYS[1]]
+    assert list(await sessions(harness)) == [DAYS[1]]
     after = shown(anna.card)
     assert "✓ open in a thread of its own" in after["Tuesday 3 March"]
     assert {k: v for k, v in after.items() if k != "Tuesday 3 March"} == {
@@ -158,32 +158,32 @@ async def test_one_day_opens_and_the_others_wait(anna: Desk, house: House) -> No
     assert "is being planned already" in shown(card)["Tuesday 3 March"]
 
 
-async def test_a_day_is_opened_once_though_pressed_on_an_old_card(anna: Desk, house: House) -> None:
-    house.clock.at += timedelta(days=3)
+async def test_a_day_is_opened_once_though_pressed_on_an_old_card(anna: QueuePerson, harness: Harness) -> None:
+    harness.clock.at += timedelta(days=3)
     await adds(anna, "Chapter 1")
     await plans(anna, "this")
     old = next(button for _, button in buttons(anna.card) if button.label == "Open all 2 days")
     await anna.send(anna.pressed(old))
     await anna.run_commands()
-    first = await sessions(house)
+    first = await sessions(harness)
     await anna.send(anna.pressed(old))
     await anna.run_commands()
-    assert await sessions(house) == first
+    assert await sessions(harness) == first
     assert sorted(first) == DAYS[3:]
     assert [first[day].stage for day in DAYS[3:]] == [TimeboxingStage.REFINE, TimeboxingStage.CAPTURE_INPUTS]
 
 
-async def test_a_dropped_week_changes_nothing(anna: Desk, house: House) -> None:
+async def test_a_dropped_week_changes_nothing(anna: QueuePerson, harness: Harness) -> None:
     await adds(anna, "Chapter 1")
     await plans(anna)
     await anna.press("Drop the week")
     assert "as before" in anna.words
-    assert await sessions(house) == {}
+    assert await sessions(harness) == {}
     assert [task.state for task in await anna.tasks()] == [TaskState.ACTIVE]
 
 
-async def test_a_day_full_of_meetings_gets_no_task(anna: Desk, house: House) -> None:
-    meeting(house, "Workshop", "09:00", "17:30", DAYS[1])
+async def test_a_day_full_of_meetings_gets_no_task(anna: QueuePerson, harness: Harness) -> None:
+    meeting(harness, "Workshop", "09:00", "17:30", DAYS[1])
     for n in range(8):
         await adds(anna, f"Chapter {n}")
     rows = shown(await plans(anna))
@@ -191,26 +191,26 @@ async def test_a_day_full_of_meetings_gets_no_task(anna: Desk, house: House) -> 
     assert "09:00 _Workshop_" in rows["Tuesday 3 March"]
 
 
-async def test_a_calendar_that_cannot_be_read_plans_nothing(anna: Desk, house: House) -> None:
+async def test_a_calendar_that_cannot_be_read_plans_nothing(anna: QueuePerson, harness: Harness) -> None:
     await adds(anna, "Chapter 1")
-    house.calendar.inject(Fail(), verb="window")
+    harness.calendar.inject(Fail(), verb="window")
     await plans(anna)
     assert "I cannot read your calendar of Monday 2 March, so I planned no week." in anna.words
-    house.calendar.calm()
+    harness.calendar.calm()
     await anna.press("Try again")
     assert "Your week, Monday 2 March" in anna.words
 
 
 @pytest.mark.parametrize("steps", [0, 1, 4, 5, 6, 10])
 async def test_a_death_between_two_steps_loses_and_doubles_nothing(
-    anna: Desk, house: House, monkeypatch: pytest.MonkeyPatch, steps: int
+    anna: QueuePerson, harness: Harness, monkeypatch: pytest.MonkeyPatch, steps: int
 ) -> None:
     """S251: The program dies before it queues one more command, and carries the click out again after its restart."""
-    house.clock.at += timedelta(days=3)
+    harness.clock.at += timedelta(days=3)
     tasks = [await adds(anna, f"Chapter {n}") for n in range(2)]
     await plans(anna, "this")
     click = anna.pressed(next(button for _, button in buttons(anna.card) if button.label.startswith("Open all")))
-    jobs = house.store.jobs
+    jobs = harness.store.jobs
     kinds = type(jobs)
     enqueue, left = kinds.enqueue, iter([True] * steps)
 
@@ -227,7 +227,7 @@ async def test_a_death_between_two_steps_loses_and_doubles_nothing(
     await anna.run_commands()
     await anna.send(click)
     await anna.run_commands()
-    found = await house.store.sessions.of_user(ANNA)
+    found = await harness.store.sessions.of_user(ANNA)
     assert sorted(each.date for each in found) == DAYS[3:]
     assert {each.stage for each in found} == {TimeboxingStage.REFINE}
     assert sorted(task.id for each in found for task in each.day.inputs.tasks) == sorted(tasks)
@@ -235,7 +235,7 @@ async def test_a_death_between_two_steps_loses_and_doubles_nothing(
     assert {task.id: task.place for task in await anna.tasks()} == of_task
 
 
-async def test_a_task_that_was_taken_meanwhile_is_left_out(anna: Desk, house: House) -> None:
+async def test_a_task_that_was_taken_meanwhile_is_left_out(anna: QueuePerson, harness: Harness) -> None:
     gone = await adds(anna, "Chapter 1")
     await adds(anna, "Chapter 2")
     await plans(anna)
@@ -244,7 +244,7 @@ async def test_a_task_that_was_taken_meanwhile_is_left_out(anna: Desk, house: Ho
     all_ = next(button for _, button in buttons(card) if button.label == "Open all 5 days")
     await anna.send(anna.pressed(all_))
     await anna.run_commands()
-    titles = [task.title for each in (await sessions(house)).values() for task in each.day.inputs.tasks]
+    titles = [task.title for each in (await sessions(harness)).values() for task in each.day.inputs.tasks]
     assert titles == ["Chapter 2"]
 
 
@@ -257,14 +257,14 @@ async def test_a_task_that_was_taken_meanwhile_is_left_out(anna: Desk, house: Ho
         ("/week soon", "the next five working days"),
     ],
 )
-async def test_a_typed_command_plans_the_week(anna: Desk, typed: str, named: str) -> None:
+async def test_a_typed_command_plans_the_week(anna: QueuePerson, typed: str, named: str) -> None:
     await adds(anna, "Chapter 1")
     about = {k: v for k, v in anna.about().items() if k != "channel"}
     await anna.send(Opening(**about, channel=CHANNEL, thread_ts=None, text=typed))
     assert named in anna.words
 
 
-async def test_the_queue_offers_to_plan_the_week(anna: Desk) -> None:
+async def test_the_queue_offers_to_plan_the_week(anna: QueuePerson) -> None:
     await adds(anna, "Chapter 1")
     await anna.lists()
     await anna.press("Plan my week")

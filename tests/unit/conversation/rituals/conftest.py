@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from tests.unit.conversation.person import House
+from tests.unit.conversation.person import Harness
 from tests.unit.conversation.rituals.morning import Early
 
 
 @pytest.fixture
-def anna(house: House) -> Early:
-    return Early(house)
+def anna(harness: Harness) -> Early:
+    return Early(harness)

@@ -6,7 +6,7 @@ from datetime import datetime, time, timedelta
 from typing import Any
 
 from tests.unit.conversation.person import Person
-from tests.unit.conversation.queue.desk import Desk, buttons
+from tests.unit.conversation.queue.person import QueuePerson, buttons
 
 from fateforger.planning.timing import zone
 from fateforger.session.cards import Card
@@ -14,7 +14,7 @@ from fateforger.session.queue_commands import ChangeRituals, QueueCommand, Ritua
 from fateforger.values import replace
 
 
-class Early(Desk):
+class Early(QueuePerson):
     """``letters`` are the cards that came."""
 
     async def chooses(self, **change: Any) -> Card:
@@ -27,20 +27,20 @@ class Early(Desk):
 
     async def until(self, clock: str, *, days: int = 0) -> list[str]:
         """Let time pass until a local time, and return the messages that came by themselves."""
-        before = len(self.letters)
-        now = self.house.clock.at.astimezone(zone("Europe/Amsterdam"))
+        before = len(self.deliveries)
+        now = self.harness.clock.at.astimezone(zone("Europe/Amsterdam"))
         end = datetime.combine(now.date() + timedelta(days=days), time.fromisoformat(clock), tzinfo=now.tzinfo)
-        while self.house.clock.at < end:
-            self.house.clock.at = min(end, self.house.clock.at + timedelta(minutes=15))
-            await self.house.rituals.send_due()
+        while self.harness.clock.at < end:
+            self.harness.clock.at = min(end, self.harness.clock.at + timedelta(minutes=15))
+            await self.harness.rituals.send_due()
         await self.read()
-        return [letter["card"]["text"] for letter in self.letters[before:]]
+        return [delivery["card"]["text"] for delivery in self.deliveries[before:]]
 
 
-async def commit_monday(house: Any, anna: Desk) -> Person:
+async def commit_monday(harness: Any, anna: QueuePerson) -> Person:
     """Commit Monday with a task of the queue and one of its own."""
     await anna.adds("Ask Ann", work={"kind": "do", "minutes": 30})
-    person = Person(house)
+    person = Person(harness)
     await person.to_tasks()
     await person.press("Add")
     await person.fill("tasks", title_2="Taxes", minutes_2=60, proceed=False)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, time, timedelta
 
 import pytest
-from tests.unit.conversation.person import MONDAY, House, Person
-from tests.unit.conversation.queue.desk import DM, labels
+from tests.unit.conversation.person import MONDAY, Harness, Person
+from tests.unit.conversation.queue.person import DM, labels
 from tests.unit.conversation.rituals.morning import Early, commit_monday
 
 from fateforger.memory.vocabulary import Weekday
@@ -27,10 +27,10 @@ async def test_nothing_comes_unless_it_is_chosen(anna: Early) -> None:
     assert await anna.until("23:00", days=4) == []
 
 
-async def test_a_morning_message_says_what_is_known_and_begins_the_plan(anna: Early, house: House) -> None:
+async def test_a_morning_message_says_what_is_known_and_begins_the_plan(anna: Early, harness: Harness) -> None:
     """S296, S297: in its own thread; a second click changes nothing."""
     start = datetime(2026, 3, 3, 9, 0, tzinfo=UTC)
-    house.calendar.store.user_create("Standup", start=start, end=start + timedelta(minutes=30))
+    harness.calendar.store.user_create("Standup", start=start, end=start + timedelta(minutes=30))
     await anna.adds("Taxes", details={"due_day": "2026-03-03"})
     await anna.adds("Invoice", details={"due_day": "2026-03-02"})
     await anna.adds("Some day")
@@ -48,14 +48,14 @@ async def test_a_morning_message_says_what_is_known_and_begins_the_plan(anna: Ea
     assert "we plan it in this thread" in anna.words
     await anna.send(button)
     await anna.run_commands()
-    (session,) = await house.store.sessions.of_user(anna.user)
+    (session,) = await harness.store.sessions.of_user(anna.user)
     assert (session.date, session.channel, session.thread_ts) == (date(2026, 3, 3), DM, "9.0")
 
 
-async def test_a_day_that_is_planned_already_has_no_morning_message(anna: Early, house: House) -> None:
+async def test_a_day_that_is_planned_already_has_no_morning_message(anna: Early, harness: Harness) -> None:
     """S297: people are not asked to begin a day that they have begun."""
     await anna.chooses(morning=time(9))
-    await Person(house).start(MONDAY)
+    await Person(harness).start(MONDAY)
     assert await anna.until("12:00") == []
     assert await anna.until("09:00", days=1) == [TUESDAY_MORNING]
 
@@ -69,40 +69,40 @@ async def test_not_today(anna: Early) -> None:
     assert await anna.until("23:00") == []
 
 
-async def test_a_message_is_sent_once_after_any_crash(anna: Early, house: House) -> None:
+async def test_a_message_is_sent_once_after_any_crash(anna: Early, harness: Harness) -> None:
     """S296: by two programs at the same time, and after a restart."""
     await anna.chooses(morning=time(9))
-    house.clock.at = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
-    first = house.rituals
+    harness.clock.at = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
+    first = harness.rituals
     await anna.reboot()
     await first.send_due()
-    await house.rituals.send_due()
+    await harness.rituals.send_due()
     await first.send_due()
     await anna.read()
-    assert [each["card"]["text"] for each in anna.letters[1:]] == [GOOD_MORNING.format(day="Monday 2 March")]
+    assert [each["card"]["text"] for each in anna.deliveries[1:]] == [GOOD_MORNING.format(day="Monday 2 March")]
 
 
-async def test_after_a_time_without_the_program_only_what_is_useful_is_sent(anna: Early, house: House) -> None:
+async def test_after_a_time_without_the_program_only_what_is_useful_is_sent(anna: Early, harness: Harness) -> None:
     """S298"""
     await anna.chooses(morning=time(9))
-    house.clock.at = datetime(2026, 3, 2, 10, 30, tzinfo=UTC)
-    await house.rituals.send_due()
+    harness.clock.at = datetime(2026, 3, 2, 10, 30, tzinfo=UTC)
+    await harness.rituals.send_due()
     await anna.read()
     assert anna.card.text == GOOD_MORNING.format(day="Monday 2 March")
-    before = len(anna.letters)
-    house.clock.at = datetime(2026, 3, 5, 11, 30, tzinfo=UTC)
-    await house.rituals.send_due()
+    before = len(anna.deliveries)
+    harness.clock.at = datetime(2026, 3, 5, 11, 30, tzinfo=UTC)
+    await harness.rituals.send_due()
     await anna.read()
-    assert len(anna.letters) == before
-    over = await house.store.rituals.find_marks(anna.user, MONDAY)
+    assert len(anna.deliveries) == before
+    over = await harness.store.rituals.find_marks(anna.user, MONDAY)
     assert over == {("morning", MONDAY + timedelta(days=n)) for n in range(4)}
 
 
-async def test_nobody_is_interrupted_at_a_plan(anna: Early, house: House) -> None:
+async def test_nobody_is_interrupted_at_a_plan(anna: Early, harness: Harness) -> None:
     """S219, S298: the message waits for ten quiet minutes."""
     await anna.chooses(morning=time(9))
-    house.clock.at = datetime(2026, 3, 2, 7, 55, tzinfo=UTC)
-    await Person(house).start(date(2026, 3, 6))
+    harness.clock.at = datetime(2026, 3, 2, 7, 55, tzinfo=UTC)
+    await Person(harness).start(date(2026, 3, 6))
     assert await anna.until("09:05") == []
     assert await anna.until("09:06") == [GOOD_MORNING.format(day="Monday 2 March")]
 
@@ -134,7 +134,7 @@ async def test_weekdays_are_chosen_by_form(anna: Early) -> None:
     assert await anna.until("12:00", days=7) == [
         TUESDAY_MORNING, GOOD_MORNING.format(day="Saturday 7 March")
     ]  # fmt: skip
-    home = await anna.house.coordinator.home(anna.user)
+    home = await anna.harness.coordinator.home(anna.user)
     assert "**What I send you on my own**, Tuesday and Saturday:" in str(home)
 
 
@@ -150,10 +150,10 @@ async def test_a_button_on_each_message_stops_them(anna: Early) -> None:
 
 
 @pytest.fixture
-async def closing(anna: Early, house: House) -> Early:
+async def closing(anna: Early, harness: Harness) -> Early:
     """Commit Monday; in the evening the bot asks about its two tasks."""
     await anna.chooses(at_end=True)
-    await commit_monday(house, anna)
+    await commit_monday(harness, anna)
     assert await anna.until("17:59") == []
     assert await anna.until("18:00") == ["Monday 2 March: how did it go? 2 tasks are open."]
     return anna
@@ -188,7 +188,7 @@ async def test_a_day_is_closed_and_opened_again(closing: Early) -> None:
     assert "Kept for Tuesday 3 March: “Taxes”." in anna.words
     (taxes,) = await anna.tasks()
     assert taxes.spec.details.from_day == date(2026, 3, 3)
-    await anna.house.return_leftovers()
+    await anna.harness.return_leftovers()
     assert [task.spec.title for task in await anna.tasks()] == ["Taxes"]
 
 
@@ -197,23 +197,23 @@ async def test_a_day_without_a_plan_is_not_closed(anna: Early) -> None:
     assert await anna.until("23:00") == []
 
 
-async def test_a_review_names_what_kept_being_moved_and_blocks_time_for_it(anna: Early, house: House) -> None:
+async def test_a_review_names_what_kept_being_moved_and_blocks_time_for_it(anna: Early, harness: Harness) -> None:
     """S301: Taxes is left on Monday and on Tuesday."""
     await anna.chooses(review=True)
-    await commit_monday(house, anna)
+    await commit_monday(harness, anna)
     await anna.until("06:00", days=1)
-    await house.return_leftovers()
-    tuesday = Person(house)
+    await harness.return_leftovers()
+    tuesday = Person(harness)
     await tuesday.start(date(2026, 3, 3))
     await tuesday.press("Plan this day")
     await tuesday.press("Continue")
-    everything = BringAlong(command_id="all", user_id=anna.user, at=house.clock.at, session_id=tuesday.session_id)
+    everything = BringAlong(command_id="all", user_id=anna.user, at=harness.clock.at, session_id=tuesday.session_id)
     await tuesday.send(everything)
     await tuesday.press("Continue")
     await tuesday.press("Refine")
     await tuesday.press("Commit to calendar")
     assert await anna.until("16:59", days=3) == []
-    await house.return_leftovers()
+    await harness.return_leftovers()
     (review,) = await anna.until("17:00")
     assert review == "Your week, Monday 2 March to Tuesday 3 March: 2 tasks planned · 0 done · 2 left open."
     (picture,) = (part for part in anna.card.parts if isinstance(part, Picture))
@@ -230,27 +230,27 @@ async def test_a_review_names_what_kept_being_moved_and_blocks_time_for_it(anna:
     assert (ask.spec.details.from_day, ask.spec.details.at) == (date(2026, 3, 9), time(9))
 
 
-async def test_a_review_is_asked_for(anna: Early, house: House) -> None:
+async def test_a_review_is_asked_for(anna: Early, harness: Harness) -> None:
     """S301: without any choice, and for an empty week."""
     await anna.send(ReviewWeek(**anna.about()))
     assert anna.words.startswith("Nothing was planned this week")
-    await commit_monday(house, anna)
+    await commit_monday(harness, anna)
     await anna.send(ReviewWeek(**anna.about()))
     assert anna.card.text == "Your week: Monday 2 March: 2 tasks planned · 0 done · 2 left open."
     assert labels(anna.card) == ["Plan next week"]
 
 
-async def test_the_days_are_those_of_where_the_person_is(anna: Early, house: House) -> None:
+async def test_the_days_are_those_of_where_the_person_is(anna: Early, harness: Harness) -> None:
     """S296: no date has two messages."""
     await anna.chooses(morning=time(9), days=tuple(Weekday))
     assert len(await anna.until("09:00")) == 1
-    await fly(house, anna, "America/New_York")
+    await fly(harness, anna, "America/New_York")
     assert await anna.until("14:59", days=1) == []
     assert await anna.until("15:00") == [TUESDAY_MORNING]
-    await fly(house, anna, "Asia/Tokyo")
+    await fly(harness, anna, "Asia/Tokyo")
     assert len(await anna.until("01:00", days=1)) == 1
 
 
-async def fly(house: House, anna: Early, tz: str) -> None:
+async def fly(harness: Harness, anna: Early, tz: str) -> None:
     """Change the zone in Slack, which tells the program so; the person says nothing to the bot."""
-    await house.store.zones.keep(anna.user, tz, until=house.clock.at)
+    await harness.store.zones.keep(anna.user, tz, until=harness.clock.at)

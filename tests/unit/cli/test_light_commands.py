@@ -46,7 +46,7 @@ def loaded(*arguments: str, data: Path) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    ("door", "also"),
+    ("command", "also"),
     [
         (("--help",), {"pydantic", "sqlalchemy", "httpx"} | SERVING),
         (("plan", "resolve", "plan.json"), {"sqlalchemy", "httpx"} | SERVING),
@@ -56,13 +56,13 @@ def loaded(*arguments: str, data: Path) -> set[str]:
         (("doctor",), SERVING),
     ],
 )
-def test_a_door_loads_only_what_it_uses(door: tuple[str, ...], also: set[str], tmp_path: Path) -> None:
+def test_a_command_loads_only_what_it_uses(command: tuple[str, ...], also: set[str], tmp_path: Path) -> None:
     """On a database that is there already, so that nothing has to be migrated."""
     (tmp_path / "plan.json").write_text(json.dumps(PLAN))
     (tmp_path / "plan.jsonl").touch()
-    if door[0] in {"sync", "doctor"}:
+    if command[0] in {"sync", "doctor"}:
         new_file(tmp_path).rename(tmp_path / "fateforger.db")
-    assert loaded(*door, data=tmp_path) & (NEVER | also) == set()
+    assert loaded(*command, data=tmp_path) & (NEVER | also) == set()
 
 
 def test_the_first_command_makes_the_whole_database(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tests.doors import command_line
+from tests.command_line import command_line
 
 import fateforger.adapters.calendar.budget
 from fateforger.adapters.store.calendars import SqlQuota

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from tests.factories.constraints import line_of
 from tests.factories.inside import run_inside
-from tests.unit.cli.test_plan_doors import Door
+from tests.unit.cli.test_plan_commands import CommandLine
 
 
-class Inside(Door):
+class Inside(CommandLine):
     """The same without a process for each run."""
 
     def run(self, *arguments: str, stdin: str = "") -> tuple[int, str, str]:
@@ -21,7 +21,7 @@ class Inside(Door):
 
 
 @pytest.fixture
-def door(tmp_path: Path) -> Door:
+def cli(tmp_path: Path) -> CommandLine:
     return Inside(tmp_path)
 
 
@@ -43,16 +43,16 @@ def uids(document: dict[str, Any]) -> list[str]:
 
 def test_query_answers_with_reasons(tmp_path: Path) -> None:
     """S198: in a process of its own, as programs call it."""
-    door = Door(tmp_path)
-    source = door.file("rules.jsonl", RULES)
+    cli = CommandLine(tmp_path)
+    source = cli.file("rules.jsonl", RULES)
     query = ("constraints", "query", "--from", source, "--user", "U1", "--date", "2026-03-04", "--stage", "REFINE")
-    status, answer = door.json(*query, "--event-types", "H,DW", "--explain")
+    status, answer = cli.json(*query, "--event-types", "H,DW", "--explain")
     assert (status, uids(answer)) == (0, ["bed"])
     assert answer["constraints"][0]["constraint_record"]["name"] == "Rule bed"
     assert answer["constraints"][0]["reasons"] == ["It has to be kept; you confirmed it.", "It holds on 4 March 2026."]
     assert answer["excluded"] == [{"uid": "gym", "reason": "It is for Tuesday only.", "why": "other_weekday"}]
-    assert door.json(*query)[1]["excluded"][-1]["uid"] == "gym", "without --explain, too"
-    status, text, _ = door.run(*query, "--explain")
+    assert cli.json(*query)[1]["excluded"][-1]["uid"] == "gym", "without --explain, too"
+    status, text, _ = cli.run(*query, "--explain")
     assert (status, text.splitlines()) == (
         0,
         [
@@ -64,7 +64,7 @@ def test_query_answers_with_reasons(tmp_path: Path) -> None:
     )
 
 
-def test_batch_answers_line_by_line(door: Door) -> None:
+def test_batch_answers_line_by_line(cli: CommandLine) -> None:
     """Line n of the output answers line n of the input; a bad line gets its error document in its place."""
     contexts = [
         {"user_id": "U1", "as_of": "2026-03-03", "type_ids": None, "k": None, "situation": "anything"},
@@ -73,8 +73,8 @@ def test_batch_answers_line_by_line(door: Door) -> None:
         {"user_id": "U1", "now": "2026-02-02T01:00:00Z", "timezone": "Pacific/Kiritimati", "event_types": []},
         {"user_id": "U1", "as_of": "2026-03-03", "k": 0},
     ]
-    source, batch = door.file("rules.jsonl", RULES), door.file("contexts.jsonl", lines(*contexts))
-    status, out, _ = door.run("constraints", "query", "--from", source, "--batch", batch, "--explain")
+    source, batch = cli.file("rules.jsonl", RULES), cli.file("contexts.jsonl", lines(*contexts))
+    status, out, _ = cli.run("constraints", "query", "--from", source, "--batch", batch, "--explain")
     first, bad, nobody, early, tight = (json.loads(line) for line in out.splitlines())
     assert status == 0
     assert [uids(first), uids(nobody), uids(early), uids(tight)] == [["bed", "gym"], [], [], ["bed"]]
@@ -84,13 +84,13 @@ def test_batch_answers_line_by_line(door: Door) -> None:
     ]
 
 
-def test_the_clock_of_the_door_counts_where_a_context_names_none(door: Door) -> None:
+def test_the_clock_of_the_command_counts_where_a_context_names_none(cli: CommandLine) -> None:
     """A11: ``--now`` sets the clock; without it a context with a day knows all versions."""
-    source = door.file("rules.jsonl", RULES)
+    source = cli.file("rules.jsonl", RULES)
     query = ("constraints", "query", "--from", source, "--user", "U1")
-    assert uids(door.json(*query, "--date", "2026-03-03", "--now", "2026-02-01T12:00:00Z")[1]) == ["gym"]
-    assert uids(door.json(*query, "--now", "2026-03-03T12:00:00Z")[1]) == ["bed", "gym"]
-    assert uids(door.json(*query, "--date", "1999-01-04")[1]) == ["bed"]
+    assert uids(cli.json(*query, "--date", "2026-03-03", "--now", "2026-02-01T12:00:00Z")[1]) == ["gym"]
+    assert uids(cli.json(*query, "--now", "2026-03-03T12:00:00Z")[1]) == ["bed", "gym"]
+    assert uids(cli.json(*query, "--date", "1999-01-04")[1]) == ["bed"]
 
 
 @pytest.mark.parametrize(
@@ -102,18 +102,18 @@ def test_the_clock_of_the_door_counts_where_a_context_names_none(door: Door) -> 
         (b"\xff\n", "This line is not UTF-8 text.", "line 1"),
     ],
 )
-def test_a_mistake_says_which_line(door: Door, content: str | bytes, message: str, where: str) -> None:
-    path = door.folder / "rules.jsonl"
+def test_a_mistake_says_which_line(cli: CommandLine, content: str | bytes, message: str, where: str) -> None:
+    path = cli.folder / "rules.jsonl"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    status, answer = door.json("constraints", "query", "--from", str(path), "--user", "U1", "--date", "2026-03-03")
+    status, answer = cli.json("constraints", "query", "--from", str(path), "--user", "U1", "--date", "2026-03-03")
     assert (status, answer["error"]["kind"]) == (2, "bad_input")
     assert answer["error"]["message"].startswith(message)
     assert where in answer["error"]["where"]
 
 
-def test_what_is_missing_is_said(door: Door) -> None:
-    source = door.file("rules.jsonl", RULES)
-    assert door.run("constraints", "query", "--from", source)[0] == 2
-    assert door.run("constraints", "query", "--from", source, "--user", "U1", "--batch", source)[0] == 2
-    assert door.run("constraints", "query", "--from", "-", "--batch", "-")[0] == 2
-    assert door.run("constraints", "query", "--from", str(door.folder / "none"), "--user", "U1")[0] == 2
+def test_what_is_missing_is_said(cli: CommandLine) -> None:
+    source = cli.file("rules.jsonl", RULES)
+    assert cli.run("constraints", "query", "--from", source)[0] == 2
+    assert cli.run("constraints", "query", "--from", source, "--user", "U1", "--batch", source)[0] == 2
+    assert cli.run("constraints", "query", "--from", "-", "--batch", "-")[0] == 2
+    assert cli.run("constraints", "query", "--from", str(cli.folder / "none"), "--user", "U1")[0] == 2

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.cli.test_plan_doors import Door
+from tests.unit.cli.test_plan_commands import CommandLine
 
 RULES = """\
 workflow: ship
@@ -23,18 +23,18 @@ TRACE = '{"do":["write"]}\n\n{"do":["ship"],"true":["green"]}\n{"do":["ship","wr
 
 
 @pytest.fixture
-def door(tmp_path: Path) -> Door:
-    return Door(tmp_path)
+def cli(tmp_path: Path) -> CommandLine:
+    return CommandLine(tmp_path)
 
 
 def rows(document: dict[str, Any]) -> list[tuple[Any, ...]]:
     return [tuple(each[name] for name in ("verdict", "violations", "unknown", "pending")) for each in document["rules"]]
 
 
-def test_check_gives_verdict_steps_and_remedies(door: Door) -> None:
+def test_check_gives_verdict_steps_and_remedies(cli: CommandLine) -> None:
     """The shape is a contract; steps are counted from 0 and empty lines are none."""
-    file, trace = door.file("ship.yaml", RULES), door.file("trace.jsonl", TRACE)
-    status, document = door.json("workflow", "check", file, "--trace", trace)
+    file, trace = cli.file("ship.yaml", RULES), cli.file("trace.jsonl", TRACE)
+    status, document = cli.json("workflow", "check", file, "--trace", trace)
     assert (status, document["verdict"], document["rules"][0]) == (
         0,
         "violated",
@@ -51,13 +51,13 @@ def test_check_gives_verdict_steps_and_remedies(door: Door) -> None:
         },
     )
     assert rows(document)[1:] == [("violated", [0, 2], [], []), ("unknown", [], [2], [])]
-    status, document = door.json("workflow", "check", file, "--trace", "-", "--open", "--exit-code", stdin=TRACE)
+    status, document = cli.json("workflow", "check", file, "--trace", "-", "--open", "--exit-code", stdin=TRACE)
     assert (status, rows(document)[1]) == (1, ("pending", [], [], [0, 2]))
 
 
-def test_people_read_the_same(door: Door) -> None:
-    file, trace = door.file("ship.yaml", RULES), door.file("trace.jsonl", TRACE)
-    status, text, _ = door.run("workflow", "check", file, "--trace", trace)
+def test_people_read_the_same(cli: CommandLine) -> None:
+    file, trace = cli.file("ship.yaml", RULES), cli.file("trace.jsonl", TRACE)
+    status, text, _ = cli.run("workflow", "check", file, "--trace", trace)
     assert (status, text.splitlines()) == (
         0,
         [
@@ -72,23 +72,23 @@ def test_people_read_the_same(door: Door) -> None:
     )
 
 
-def test_a_workflow_that_ships_is_called_by_its_name_and_extended(door: Door) -> None:
+def test_a_workflow_that_ships_is_called_by_its_name_and_extended(cli: CommandLine) -> None:
     """S140: a parent is a file in the same folder, or comes with the program."""
-    door.file("ship.yaml", RULES)
-    child = door.file("child.yaml", "workflow: child\nextends: ship\ndisable: [AFTER write: test]\n")
-    trace = door.file("trace.jsonl", '{"do":["write"]}\n')
-    assert [each["rule"] for each in door.json("workflow", "check", child, "--trace", trace)[1]["rules"]] == [
+    cli.file("ship.yaml", RULES)
+    child = cli.file("child.yaml", "workflow: child\nextends: ship\ndisable: [AFTER write: test]\n")
+    trace = cli.file("trace.jsonl", '{"do":["write"]}\n')
+    assert [each["rule"] for each in cli.json("workflow", "check", child, "--trace", trace)[1]["rules"]] == [
         "BEFORE ship: green",
         "NEVER: ship AND careful",
     ]
-    more = door.file("more.yaml", "workflow: more\nextends: tdd-cycle\nadditional_constraints: [NEVER: refactor]\n")
-    trace = door.file("cycle.jsonl", '{"do":["implement"]}\n')
-    here = door.json("workflow", "check", more, "--trace", trace)[1]["rules"]
-    there = door.json("workflow", "check", "tdd-cycle", "--trace", trace)[1]["rules"]
+    more = cli.file("more.yaml", "workflow: more\nextends: tdd-cycle\nadditional_constraints: [NEVER: refactor]\n")
+    trace = cli.file("cycle.jsonl", '{"do":["implement"]}\n')
+    here = cli.json("workflow", "check", more, "--trace", trace)[1]["rules"]
+    there = cli.json("workflow", "check", "tdd-cycle", "--trace", trace)[1]["rules"]
     assert (here[:-1], here[-1]["rule"]) == (there, "NEVER: refactor")
 
 
-def test_batch_answers_line_by_line(door: Door) -> None:
+def test_batch_answers_line_by_line(cli: CommandLine) -> None:
     """Line n of the output answers line n of the input; a bad line gets its error document in its place."""
     cases = [
         {"rules": ["AFTER a: b"], "actions": ["a", "b"], "states": [], "closed": False, "trace": [{"do": ["a"]}]},
@@ -104,8 +104,8 @@ def test_batch_answers_line_by_line(door: Door) -> None:
         {"rules": ["NEVER: s"], "states": ["s"]},
         {"rules": [], "trace": [{"true": None}]},
     ]
-    batch = door.file("cases.jsonl", "".join(f"{json.dumps(case)}\n" for case in cases))
-    status, out, _ = door.run("workflow", "check", "--batch", batch, "--json")
+    batch = cli.file("cases.jsonl", "".join(f"{json.dumps(case)}\n" for case in cases))
+    status, out, _ = cli.run("workflow", "check", "--batch", batch, "--json")
     pending, undeclared, both, wrong, missing, empty = (json.loads(line) for line in out.splitlines())
     assert (status, pending["verdict"], pending["rules"][0]["pending"]) == (0, "pending", [0])
     assert undeclared["error"] == {
@@ -175,10 +175,10 @@ def test_batch_answers_line_by_line(door: Door) -> None:
         ),
     ],
 )
-def test_bad_input(door: Door, rules: str, trace: str, message: str, where: str) -> None:
+def test_bad_input(cli: CommandLine, rules: str, trace: str, message: str, where: str) -> None:
     """Exit status 2 and one clear sentence with its place."""
-    files = {"file": door.file("w.yaml", rules), "trace": door.file("t.jsonl", trace)}
-    status, document = door.json("workflow", "check", files["file"], "--trace", files["trace"])
+    files = {"file": cli.file("w.yaml", rules), "trace": cli.file("t.jsonl", trace)}
+    status, document = cli.json("workflow", "check", files["file"], "--trace", files["trace"])
     error = {"kind": "bad_input", "message": message, "where": where.format(**files)}
     assert (status, document) == (2, {"error": error})
 
@@ -193,6 +193,6 @@ def test_bad_input(door: Door, rules: str, trace: str, message: str, where: str)
         ("check", "nowhere.yaml", "--trace", "-"),
     ],
 )
-def test_what_is_not_a_question(door: Door, arguments: tuple[str, ...]) -> None:
-    status, document = door.json("workflow", *arguments)
+def test_what_is_not_a_question(cli: CommandLine, arguments: tuple[str, ...]) -> None:
+    status, document = cli.json("workflow", *arguments)
     assert (status, [*document]) == (2, ["error"])

@@ -17,7 +17,7 @@ from tests.contracts.stores import new_file
 
 from fateforger.adapters.clock import SystemClock
 from fateforger.adapters.store.store import Store, open_store
-from fateforger.app import ops as pulse_module
+from fateforger.app import ops as operations_module
 from fateforger.app.ops import PATH, Operations
 
 
@@ -28,8 +28,8 @@ async def store(tmp_path: Path) -> AsyncIterator[Store]:
     await store.aclose()
 
 
-async def asked(pulse: Operations) -> dict[str, Any]:
-    transport = httpx.ASGITransport(Starlette(routes=[pulse.route]))
+async def asked(operations: Operations) -> dict[str, Any]:
+    transport = httpx.ASGITransport(Starlette(routes=[operations.route]))
     async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
         answer: dict[str, Any] = (await client.get(PATH)).json()
         return answer
@@ -66,7 +66,7 @@ async def test_a_database_that_does_not_answer_is_not_waited_for(store: Store, m
     read: list[str] = []
     try:
         with monkeypatch.context() as impatient:
-            impatient.setattr(pulse_module, "_PATIENCE", 0.05)
+            impatient.setattr(operations_module, "_PATIENCE", 0.05)
             assert (await asked(Operations(store, SystemClock())))["database"] is False
         event.listen(store.database.engine, "before_cursor_execute", lambda *given: read.append(given[2]))
     finally:

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.doors import through_the_door
+from tests.command_line import run_program
 from tests.factories.words import wants
 from tests.fakes.scripted_model import ScriptedModel
-from tests.unit.conversation.person import Person, open_house_at
+from tests.unit.conversation.person import Person, open_harness_at
 
 from fateforger.adapters.recordings import RecordingFiles
 from fateforger.conversation.redaction import Redaction
@@ -21,18 +21,18 @@ Done = subprocess.CompletedProcess[str]
 
 
 def replay(*arguments: str | Path) -> Done:
-    return Done(arguments, *through_the_door("replay", *map(str, arguments)))
+    return Done(arguments, *run_program("replay", *map(str, arguments)))
 
 
 @pytest.fixture
 async def turns(tmp_path: Path) -> Path:
     """Return a directory with two turns: a click, and a message."""
     kept = RecordingSink(RecordingFiles(tmp_path / "turns"), Redaction())
-    house = await open_house_at(tmp_path, model=ScriptedModel(wants("proceed")), kept=kept)
-    anna = Person(house)
+    harness = await open_harness_at(tmp_path, model=ScriptedModel(wants("proceed")), kept=kept)
+    anna = Person(harness)
     await anna.to_frame()
     await anna.says("weiter")
-    await house.close()
+    await harness.close()
     return tmp_path / "turns"
 
 

@@ -1,4 +1,4 @@
-"""The plan doors as programs see them: JSON in, JSON out, exit status (S63-S68, shapes of the doors)."""
+"""The plan commands as programs see them: JSON in, JSON out, exit status (S63-S68, shapes of the documents)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.doors import through_the_door
+from tests.command_line import run_program
 
 PLAN: dict[str, Any] = {
     "date": "2026-03-02",
@@ -23,7 +23,7 @@ PLAN: dict[str, Any] = {
 }
 
 
-class Door:
+class CommandLine:
     """Runs the program as a person would."""
 
     def __init__(self, folder: Path) -> None:
@@ -35,7 +35,7 @@ class Door:
         return str(path)
 
     def run(self, *arguments: str, stdin: str = "") -> tuple[int, str, str]:
-        return through_the_door(*arguments, given=stdin)
+        return run_program(*arguments, given=stdin)
 
     def json(self, *arguments: str, stdin: str = "") -> tuple[int, Any]:
         status, out, _ = self.run(*arguments, "--json", stdin=stdin)
@@ -43,11 +43,11 @@ class Door:
 
 
 @pytest.fixture
-def door(tmp_path: Path) -> Door:
-    return Door(tmp_path)
+def cli(tmp_path: Path) -> CommandLine:
+    return CommandLine(tmp_path)
 
 
-def test_resolve_gives_instants(door: Door) -> None:
+def test_resolve_gives_instants(cli: CommandLine) -> None:
     """S66: RFC 3339 with offset, keys, minutes; from a file or from stdin."""
     expected = {
         "date": "2026-03-02",
@@ -63,8 +63,8 @@ def test_resolve_gives_instants(door: Door) -> None:
             },
         ],
     }  # fmt: skip
-    assert door.json("plan", "resolve", door.file("p.json", PLAN)) == (0, expected)
-    assert door.json("plan", "resolve", "-", stdin=json.dumps(PLAN)) == (0, expected)
+    assert cli.json("plan", "resolve", cli.file("p.json", PLAN)) == (0, expected)
+    assert cli.json("plan", "resolve", "-", stdin=json.dumps(PLAN)) == (0, expected)
 
 
 @pytest.mark.parametrize(("release", "offset"), [("2020a", "-07:00"), ("2099a", "-08:00")])
@@ -82,7 +82,7 @@ def test_zones_are_of_the_latest_release(tmp_path: Path, release: str, offset: s
     assert json.loads(out)["events"][0]["start"] == f"2026-12-07T09:00:00{offset}"
 
 
-def test_patch_gives_the_new_plan_and_the_way_back(door: Door) -> None:
+def test_patch_gives_the_new_plan_and_the_way_back(cli: CommandLine) -> None:
     """S68: patching with the inverse gives the first plan again."""
     patch = {
         "ops": [
@@ -90,35 +90,33 @@ def test_patch_gives_the_new_plan_and_the_way_back(door: Door) -> None:
             {"op": "ue", "i": 0, "n": "Draft", "p": {"a": "fs", "st": "08:00", "dur": "PT2H"}},
         ]
     }
-    status, result = door.json("plan", "patch", door.file("p.json", PLAN), door.file("patch.json", patch))
+    status, result = cli.json("plan", "patch", cli.file("p.json", PLAN), cli.file("patch.json", patch))
     assert (status, [e["n"] for e in result["plan"]["events"]]) == (0, ["Draft"])
-    status, back = door.json(
-        "plan", "patch", door.file("q.json", result["plan"]), door.file("i.json", result["inverse"])
-    )
+    status, back = cli.json("plan", "patch", cli.file("q.json", result["plan"]), cli.file("i.json", result["inverse"]))
     assert (status, back["plan"]) == (0, PLAN)
 
 
-def test_check_names_every_overlap(door: Door) -> None:
+def test_check_names_every_overlap(cli: CommandLine) -> None:
     """S67, S50"""
     overlapping = {
         **PLAN,
         "events": [*PLAN["events"], {"n": "Call", "t": "M", "p": {"a": "fw", "st": "09:30", "et": "10:15"}}],
     }
-    status, result = door.json("plan", "check", door.file("p.json", overlapping))
+    status, result = cli.json("plan", "check", cli.file("p.json", overlapping))
     assert (status, result["ok"]) == (0, False)
     assert result["errors"] == [
         {"message": "“Call” starts at 09:30, but “Write” runs until 10:00.", "events": [0, 2]},
         {"message": "“Read” starts at 10:00, but “Call” runs until 10:15.", "events": [2, 1]},
     ]
-    status, result = door.json("plan", "check", door.file("p.json", PLAN))
+    status, result = cli.json("plan", "check", cli.file("p.json", PLAN))
     assert (status, result["ok"], result["errors"]) == (0, True, [])
     assert sorted(result["quality"]) == ["label", "level", "next_step"]
-    assert door.run("plan", "check", door.file("p.json", overlapping), "--exit-code")[0] == 1
+    assert cli.run("plan", "check", cli.file("p.json", overlapping), "--exit-code")[0] == 1
 
 
-def test_batch_answers_line_by_line(door: Door) -> None:
+def test_batch_answers_line_by_line(cli: CommandLine) -> None:
     lines = "\n".join([json.dumps(PLAN), "{not json", "", json.dumps({**PLAN, "tz": "Mars"})])
-    status, out, _ = door.run("plan", "resolve", "--batch", "-", "--json", stdin=lines)
+    status, out, _ = cli.run("plan", "resolve", "--batch", "-", "--json", stdin=lines)
     results = [json.loads(line) for line in out.splitlines()]
     assert (status, [sorted(r) for r in results]) == (0, [["date", "events", "tz"], ["error"], ["error"]])
     assert results[1]["error"]["where"] == "-, line 2, line 1, column 2"
@@ -138,49 +136,49 @@ def test_batch_answers_line_by_line(door: Door) -> None:
     ],
 )
 def test_bad_input_is_status_two_and_one_sentence(
-    door: Door, arguments: tuple[str, ...], stdin: str, kind: str
+    cli: CommandLine, arguments: tuple[str, ...], stdin: str, kind: str
 ) -> None:
-    status, result = door.json(*arguments, stdin=stdin)
+    status, result = cli.json(*arguments, stdin=stdin)
     assert (status, sorted(result), result["error"]["kind"]) == (2, ["error"], kind)
     assert sorted(result["error"]) == ["kind", "message", "where"]
-    status, out, err = door.run(*arguments, stdin=stdin)
+    status, out, err = cli.run(*arguments, stdin=stdin)
     assert (status, out) == (2, "")
     assert result["error"]["message"] in err
 
 
-def test_a_wrong_command_names_its_help_and_a_group_alone_shows_it(door: Door) -> None:
-    assert door.run("plan", "fly") == (2, "", "No such command 'fly'. See fateforger plan --help.\n")
-    status, out, err = door.run("plan")
+def test_a_wrong_command_names_its_help_and_a_group_alone_shows_it(cli: CommandLine) -> None:
+    assert cli.run("plan", "fly") == (2, "", "No such command 'fly'. See fateforger plan --help.\n")
+    status, out, err = cli.run("plan")
     assert (status, out) == (2, "")
     assert err.startswith("Usage: fateforger plan")
     assert err.rstrip().splitlines()[-1].split()[0] == "resolve"
 
 
-def test_draw_gives_the_picture_and_the_words(door: Door) -> None:
+def test_draw_gives_the_picture_and_the_words(cli: CommandLine) -> None:
     """``{"svg","text"}``, or ``{"path","text"}`` with a file; before and after name what changed."""
-    plan = door.file("plan.json", PLAN)
+    plan = cli.file("plan.json", PLAN)
     later = {**PLAN, "events": [{**PLAN["events"][0], "p": {"a": "fs", "st": "10:00", "dur": "PT1H"}}]}
-    status, drawn = door.json("plan", "draw", plan)
+    status, drawn = cli.json("plan", "draw", plan)
     words = "Monday 2 March: 2 blocks. 09:00 to 10:00 Write, deep work. 10:00 to 10:30 Read, shallow work."
     assert (status, sorted(drawn), drawn["text"]) == (0, ["svg", "text"], words)
     assert drawn["svg"].startswith("<svg ")
     for suffix, start in ((".svg", b"<svg "), (".png", b"\x89PNG")):
-        out = door.folder / f"day{suffix}"
-        status, drawn = door.json("plan", "draw", "-", "--out", str(out), "--before", plan, stdin=json.dumps(later))
+        out = cli.folder / f"day{suffix}"
+        status, drawn = cli.json("plan", "draw", "-", "--out", str(out), "--before", plan, stdin=json.dumps(later))
         assert (status, drawn["path"]) == (0, str(out))
         assert drawn["text"].endswith("Write, deep work, moved, was 09:00. Removed: Read, was 10:00 to 10:30.")
         assert out.read_bytes().startswith(start)
 
 
-def test_draw_says_what_it_cannot_do(door: Door) -> None:
-    plan = door.file("plan.json", PLAN)
-    other = door.file("other.json", {**PLAN, "date": "2026-03-03"})
+def test_draw_says_what_it_cannot_do(cli: CommandLine) -> None:
+    plan = cli.file("plan.json", PLAN)
+    other = cli.file("other.json", {**PLAN, "date": "2026-03-03"})
     for arguments, words in (
-        ([plan, "--out", str(door.folder / "day.gif")], "I can write .svg and .png, and day.gif is neither."),
-        ([plan, "--out", str(door.folder / "none" / "day.svg")], "No such file or directory"),
+        ([plan, "--out", str(cli.folder / "day.gif")], "I can write .svg and .png, and day.gif is neither."),
+        ([plan, "--out", str(cli.folder / "none" / "day.svg")], "No such file or directory"),
         ([plan, "--before", other], "a picture shows one day"),
         ([plan, "--now", "noon"], "is no instant"),
     ):
-        status, out, err = door.run("plan", "draw", *arguments)
+        status, out, err = cli.run("plan", "draw", *arguments)
         assert (status, out) == (2, "")
         assert words in err

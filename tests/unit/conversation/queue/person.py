@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-from tests.unit.conversation.person import AMSTERDAM, ANNA, EXECUTOR, House, Person
+from tests.unit.conversation.person import AMSTERDAM, ANNA, EXECUTOR, Harness, Person
 
 from fateforger.session.cards import Button, Card, Controls, Prose
 from fateforger.session.commands import COMMAND, InboxCommand
@@ -21,12 +21,12 @@ _NUMBERS = itertools.count()
 
 
 @dataclass
-class Desk:
+class QueuePerson:
     """``letters`` are the cards that came, with where they belong."""
 
-    house: House
+    harness: Harness
     user: str = ANNA
-    letters: list[dict[str, Any]] = field(default_factory=list)
+    deliveries: list[dict[str, Any]] = field(default_factory=list)
 
     # --- acting ---
 
@@ -56,7 +56,7 @@ class Desk:
             command_id=about["command_id"], user_id=self.user, at=about["at"], session_id="", action=button.action,
             target=button.target,
         )  # fmt: skip
-        command = self.house.coordinator.read_click(click)
+        command = self.harness.coordinator.read_click(click)
         here = {"channel": DM, "tz": AMSTERDAM, "ts": "9.0"}
         here = {name: value for name, value in here.items() if name in type(command).model_fields}
         return COMMAND.validate_python(command.model_copy(update=here).model_dump())  # type: ignore[return-value]  # one of the queue
@@ -71,9 +71,9 @@ class Desk:
         assert values.keys() <= given.keys(), values.keys() - given.keys()
         submission = FormSubmission(
             form=shown.form, session_id="", user_id=self.user, command_id=self.about()["command_id"],
-            at=self.house.clock.now(), target=shown.target, size=shown.size, values=given | values,
+            at=self.harness.clock.now(), target=shown.target, size=shown.size, values=given | values,
         )  # fmt: skip
-        read = await self.house.coordinator.read_form(submission)
+        read = await self.harness.coordinator.read_form(submission)
         if isinstance(read, FormErrors):
             return read
         assert not isinstance(read, Form)
@@ -82,36 +82,36 @@ class Desk:
 
     async def opens(self, form: str, *, target: str = "", size: int = 0, **chosen: str) -> Form:
         request = FormRequest(form=form, session_id="", user_id=self.user, target=target, size=size, chosen=chosen)
-        return await self.house.coordinator.open_form(request)
+        return await self.harness.coordinator.open_form(request)
 
     async def send(self, command: InboxCommand) -> Card:
-        await self.house.coordinator.handle(command)
+        await self.harness.coordinator.handle(command)
         await self.read()
         return self.card
 
     async def reboot(self) -> None:
         """Crash and restart the program; its claims are released."""
-        self.house.restart()
-        await self.house.store.tasks.take_back(EXECUTOR, now=self.house.clock.now())
+        self.harness.restart()
+        await self.harness.store.tasks.take_back(EXECUTOR, now=self.harness.clock.now())
 
     async def run_commands(self) -> None:
         """Carry out what the queue has put into the inbox of sessions."""
-        jobs, now = self.house.store.jobs, self.house.clock.now()
+        jobs, now = self.harness.store.jobs, self.harness.clock.now()
         while (job := await jobs.claim(TURN.name, "w", now=now, lease_seconds=60)) is not None:
-            await self.house.coordinator.handle(COMMAND.validate_python(job.payload))
+            await self.harness.coordinator.handle(COMMAND.validate_python(job.payload))
             await jobs.finish(job)
 
     async def looks(self) -> None:
         """Run the watcher of waiting tasks once."""
-        await self.house.check_waiting_tasks()
+        await self.harness.check_waiting_tasks()
         await self.read()
 
     async def waits(self, **time: float) -> None:
         """Let time pass, and every reminder come that is due by then."""
-        self.house.clock.at += timedelta(**time)
-        jobs, now = self.house.store.jobs, self.house.clock.now()
+        self.harness.clock.at += timedelta(**time)
+        jobs, now = self.harness.store.jobs, self.harness.clock.now()
         while (job := await jobs.claim(REMINDER.name, "w", now=now, lease_seconds=60)) is not None:
-            await self.house.reminders.perform(job)
+            await self.harness.reminders.perform(job)
             await jobs.finish(job)
         await self.read()
 
@@ -119,22 +119,22 @@ class Desk:
 
     async def read(self) -> None:
         """Take in every card that came."""
-        jobs, now = self.house.store.jobs, self.house.clock.now()
+        jobs, now = self.harness.store.jobs, self.harness.clock.now()
         while (job := await jobs.claim(NOTIFICATION.name, "w", now=now, lease_seconds=60)) is not None:
-            self.letters.append(dict(job.payload))
+            self.deliveries.append(dict(job.payload))
             await jobs.finish(job)
 
     async def tasks(self, *, ended: bool = False) -> tuple[QueuedTask, ...]:
-        return await self.house.store.tasks.of(self.user, ended=ended)
+        return await self.harness.store.tasks.of(self.user, ended=ended)
 
     async def task(self, task_id: str) -> QueuedTask:
-        task = await self.house.store.tasks.get(self.user, task_id)
+        task = await self.harness.store.tasks.get(self.user, task_id)
         assert task is not None
         return task
 
     @property
     def card(self) -> Card:
-        return Card.model_validate(self.letters[-1]["card"])
+        return Card.model_validate(self.deliveries[-1]["card"])
 
     @property
     def words(self) -> str:
@@ -144,16 +144,16 @@ class Desk:
         return {
             "command_id": f"q-{next(_NUMBERS)}",
             "user_id": self.user,
-            "at": self.house.clock.now(),
+            "at": self.harness.clock.now(),
             "channel": DM,
             "tz": AMSTERDAM,
         }
 
     async def planner(self) -> Person:
         """Return the person in the latest session, with every card read."""
-        (session, *_) = await self.house.store.sessions.of_user(self.user)
-        person = Person(self.house, self.user, session_id=session.id)
-        await self.house.store.sessions.attach_thread(session.id, session.channel, "1.0")
+        (session, *_) = await self.harness.store.sessions.of_user(self.user)
+        person = Person(self.harness, self.user, session_id=session.id)
+        await self.harness.store.sessions.attach_thread(session.id, session.channel, "1.0")
         await person.read()
         return person
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from tests.forks import Forks
 
-COMMAND_LINE = "tests.doors:command_line"
+COMMAND_LINE = "tests.command_line:command_line"
 LOADED = (
-    "tests.doors", "fateforger.cli.program", "fateforger.app.program", "fateforger.adapters.calendar.calendars",
+    "tests.command_line", "fateforger.cli.program", "fateforger.app.program", "fateforger.adapters.calendar.calendars",
     "fateforger.adapters.google", "fateforger.adapters.microsoft", "fateforger.conversation.graph", "alembic.command",
     "alembic.config", "anyio._backends._asyncio", "babel.dates", "caldav_mcp.local_calendar", "fontTools.ttLib", "httpcore",
     "httpcore2", "mcp.client.streamable_http", "procrastinate", "resvg_py", "slack_bolt.listener_matcher.async_builtins",
@@ -45,9 +45,7 @@ def command_line(*arguments: str) -> int:
     return 0
 
 
-def through_the_door(
-    *arguments: str, given: str = "", environment: Mapping[str, str] | None = None
-) -> tuple[int, str, str]:
+def run_program(*arguments: str, given: str = "", environment: Mapping[str, str] | None = None) -> tuple[int, str, str]:
     """Run the program in a process of its own and return its status, output and errors."""
     with tempfile.TemporaryDirectory() as folder:
         paths = [Path(folder) / name for name in ("given", "output", "errors")]

@@ -1,11 +1,11 @@
-"""The front desk has nothing to carry work out with, by construction (S145)."""
+"""The front service has nothing to carry work out with, by construction (S145)."""
 
 from __future__ import annotations
 
 import ast
 
 from tests.sources import modules
-from tests.unit.conversation.queue.desk import Desk
+from tests.unit.conversation.queue.person import QueuePerson
 
 from fateforger.conversation.queue.dispatch import TaskAccess
 from fateforger.conversation.queue.service import FORMS
@@ -48,16 +48,16 @@ def test_it_imports_nothing_that_carries_work_out() -> None:
     assert [name for name in imported if any(part in name for part in EXECUTING)] == []
 
 
-async def test_what_is_queued_sets_nothing_going(anna: Desk) -> None:
+async def test_what_is_queued_sets_nothing_going(anna: QueuePerson) -> None:
     """S145, S154: neither a session nor a command waits anywhere after it."""
     task = await anna.adds(
         "Report", work=BlockTime.model_validate({"date": "2026-03-06", "minutes": 60}), relevant_files=("a.md",)
     )
     assert (task.state, task.attempts, task.claim) == (TaskState.ACTIVE, 0, None)
-    assert (await anna.house.waiting(), await anna.house.store.sessions.of_user(anna.user)) == (0, ())
+    assert (await anna.harness.waiting(), await anna.harness.store.sessions.of_user(anna.user)) == (0, ())
 
 
-async def test_no_button_of_the_queue_is_dead(anna: Desk) -> None:
+async def test_no_button_of_the_queue_is_dead(anna: QueuePerson) -> None:
     """S214: each action of its cards is a command or opens a form."""
     seen: set[str] = set()
 
@@ -83,7 +83,7 @@ async def test_no_button_of_the_queue_is_dead(anna: Desk) -> None:
     assert seen <= ACTIONS.keys() | forms | {START.action}
 
 
-async def test_the_longest_message_becomes_a_form_and_a_form_has_a_limit(anna: Desk) -> None:
+async def test_the_longest_message_becomes_a_form_and_a_form_has_a_limit(anna: QueuePerson) -> None:
     """No text stops the program: a message is cut before it is looked through, and what was typed is refused."""
     form = await anna.opens("queue_add", text="word " * 12_000)
     shown = {field.name: field.value for field in form.inputs}

@@ -1,4 +1,4 @@
-"""``plan draft`` and ``plan check --constraints`` as programs see them (S10, S106; shapes of the doors)."""
+"""``plan draft`` and ``plan check --constraints`` as programs see them (S10, S106; shapes of the documents)."""
 
 from __future__ import annotations
 

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.doors import through_the_door
+from tests.command_line import run_program
 from tests.factories.evaluating import knowing
 from tests.factories.words import wants
 from tests.fakes.openai_server import MODEL
 from tests.fakes.scripted_model import ScriptedModel
-from tests.unit.conversation.person import Person, open_house_at
+from tests.unit.conversation.person import Person, open_harness_at
 
 from fateforger.adapters.recordings import RecordingFiles
 from fateforger.conversation.evaluation_cases import ANSWERS, Case, load_cases
@@ -30,7 +30,7 @@ NOWHERE = {"FATEFORGER_MODEL": MODEL, "FATEFORGER_MODEL_URL": "http://127.0.0.1:
 
 
 def run_eval(*arguments: str | Path, environment: Mapping[str, str] | None = None) -> Done:
-    return Done(arguments, *through_the_door("eval", *map(str, arguments), environment=environment))
+    return Done(arguments, *run_program("eval", *map(str, arguments), environment=environment))
 
 
 def documents(done: Done) -> dict[str, Any]:
@@ -139,11 +139,11 @@ def test_no_result_and_no_case(tmp_path: Path) -> None:
 async def test_recorded_turns_are_added_once_and_asked_again(tmp_path: Path) -> None:
     """S281"""
     kept = RecordingSink(RecordingFiles(tmp_path / "turns"), Redaction())
-    house = await open_house_at(tmp_path, model=ScriptedModel(wants("proceed")), kept=kept)
-    anna = Person(house)
+    harness = await open_harness_at(tmp_path, model=ScriptedModel(wants("proceed")), kept=kept)
+    anna = Person(harness)
     await anna.to_frame()
     await anna.says("weiter im Text")
-    await house.close()
+    await harness.close()
     mine = tmp_path / "mine.jsonl"
     added = documents(run_eval("--add", tmp_path / "turns", "--cases", mine, "--json"))
     assert (added, mine.stat().st_mode & 0o777) == ({"added": 1, "file": str(mine)}, 0o600)

@@ -47,7 +47,7 @@ async def test_without_a_token_of_a_client_nothing_is_done(agents: Agents) -> No
         (token[:-1] + "x", WRONG_TOKEN),
     ]
     for given, sentence in refused:
-        answer = await agents.desk.call("create_task", LEAST["create_task"], given)
+        answer = await agents.call_handler.call("create_task", LEAST["create_task"], given)
         assert (answer.is_error, answer.text) == (True, sentence)
     assert await agents.store.tasks.of("U_ANNA") == ()
     assert await outcomes(agents) == []
@@ -146,8 +146,8 @@ async def test_only_so_many_calls_a_minute(agents: Agents) -> None:
 async def test_no_token_reaches_the_log(agents: Agents, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     token = await agents.let_in()
-    await agents.desk.call("list_tasks", {"token": token}, token)
-    await agents.desk.call("list_tasks", {}, token[:-1] + "x")
+    await agents.call_handler.call("list_tasks", {"token": token}, token)
+    await agents.call_handler.call("list_tasks", {}, token[:-1] + "x")
     secret = token.split("_", 2)[2]
     assert secret not in caplog.text
     assert [call.asked for call in await agents.store.calls.latest()] == ["1 unknown"]

@@ -38,11 +38,11 @@ class Place:
         (self.data / "fateforger.db").unlink(missing_ok=True)
         new_file(self.data).rename(self.data / "fateforger.db")
 
-    def run(self, door: str, *arguments: str) -> tuple[int, str, str]:
-        return run_inside("constraints", door, *arguments, "--data-dir", str(self.data))
+    def run(self, command: str, *arguments: str) -> tuple[int, str, str]:
+        return run_inside("constraints", command, *arguments, "--data-dir", str(self.data))
 
-    def json(self, door: str, *arguments: str) -> Any:
-        return json.loads(self.run(door, *arguments, "--json")[1])
+    def json(self, command: str, *arguments: str) -> Any:
+        return json.loads(self.run(command, *arguments, "--json")[1])
 
     def change(self, statement: str) -> None:
         with closing(sqlite3.connect(self.data / "fateforger.db")) as connection, connection:
@@ -119,5 +119,5 @@ def test_a_row_that_cannot_be_read_is_mended_from_mem0(place: Place) -> None:
 
 def test_while_a_program_has_mem0_it_is_not_touched(place: Place) -> None:
     with lock_data_dir(place.data):
-        for door in ("verify", "restore"):
-            assert place.run(door) == (3, "", "The program that runs here has the index of constraints.\n")
+        for command in ("verify", "restore"):
+            assert place.run(command) == (3, "", "The program that runs here has the index of constraints.\n")

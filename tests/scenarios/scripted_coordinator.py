@@ -65,7 +65,7 @@ class Anybody(str):
         return isinstance(other, str)
 
 
-class ScriptedDoor:
+class ScriptedCoordinator:
     """Follows the contract of :class:`~fateforger.conversation.ports.CoordinatorPort`; what a session has seen so far is its
     ``overview``, one line for each command handled, and each command is answered with the state card."""
 
@@ -285,7 +285,7 @@ class ScriptedDoor:
             if await self.sessions.load(session.id) is not None:
                 return
         else:
-            assert not isinstance(command, Opening | QueueCommandBase), "they come in by a door of their own"
+            assert not isinstance(command, Opening | QueueCommandBase), "they have an entry point of their own"
             found = await self.sessions.load(command.session_id)
             if found is None or command.command_id in found.thread.handled:
                 return

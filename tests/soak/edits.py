@@ -21,7 +21,7 @@ ACTS = (
 
 
 @dataclass
-class Hands:
+class CalendarEdits:
     setting: Setting
     store: WatchedStore
     truth: Truth

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.command_line import COMMAND_LINE, programs, run_program
 from tests.contracts.stores import new_file
-from tests.doors import COMMAND_LINE, programs, through_the_door
 from tests.factories.inside import run_inside, without_doubt
 from tests.factories.mirror import mirror_file
 from tests.factories.notion import TbDatabases
@@ -53,13 +53,13 @@ async def run(folder: Path, *arguments: str, env: dict[str, str] | None = None) 
 
 async def document(folder: Path, *arguments: str, env: dict[str, str] | None = None) -> dict[str, Any]:
     environment = {"FATEFORGER_DATA_DIR": str(folder / "data"), **(env or {})}
-    _, out, _ = await asyncio.to_thread(through_the_door, *MIGRATE, *arguments, "--json", environment=environment)
+    _, out, _ = await asyncio.to_thread(run_program, *MIGRATE, *arguments, "--json", environment=environment)
     found: dict[str, Any] = json.loads(out)
     return found
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
+class CommandLine:
     """The command inside this process, on a database that has its tables already."""
 
     folder: Path
@@ -79,9 +79,9 @@ class Door:
 
 
 @pytest.fixture
-def door(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Door:
+def cli(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> CommandLine:
     with_tables(tmp_path)
-    return Door(tmp_path, capsys)
+    return CommandLine(tmp_path, capsys)
 
 
 def with_tables(folder: Path) -> None:
@@ -150,12 +150,12 @@ async def test_a_program_that_runs_there_fills_mem0(tmp_path: Path, monkeypatch:
     )
 
 
-def test_bad_rows_are_listed_and_skipped(door: Door) -> None:
+def test_bad_rows_are_listed_and_skipped(cli: CommandLine) -> None:
     """Each with where and why; the others are moved; the exit status says that something is left."""
     rows = ({"name": "Gym", "hints": '{"uid": "tb_gym"}'}, {"name": "Odd", "status": "GONE", "supersedes": '["tb_old"]'}, {"name": "Old", "hints": '{"uid": "tb_old"}'}, {"user_id": "U0ROBIN"})  # fmt: skip
-    path = mirror_file(door.folder / "old.db", *rows)
+    path = mirror_file(cli.folder / "old.db", *rows)
     arguments = ("--source", "sqlite", "--file", str(path), "--user", "U0ALEX", "--apply")
-    status, out, err = door.run(*arguments)
+    status, out, err = cli.run(*arguments)
     assert (status, without_doubt(err)) == (2, "")
     assert out == (
         "From SQLite, constraints of U0ALEX:\n"
@@ -169,7 +169,7 @@ def test_bad_rows_are_listed_and_skipped(door: Door) -> None:
         "1 new, 0 changed, 0 here already, 1 bad, 1 waiting for a bad one, 1 of other people, left alone. 1 written.\n"
         "Mem0 holds 1 constraint of U0ALEX, one memory each, compared with the database.\n"
     )
-    told = door.document(*arguments)
+    told = cli.document(*arguments)
     assert told["counts"] == {
         "new": 0,
         "changed": 0,
@@ -183,19 +183,19 @@ def test_bad_rows_are_listed_and_skipped(door: Door) -> None:
     assert [row["outcome"] for row in told["rows"]] == ["same", "bad", "waiting"]
 
 
-def test_taking_back(door: Door) -> None:
-    path = mirror_file(door.folder / "old.db", {"name": "Gym", "hints": '{"uid": "tb_gym"}'})
-    door.run("--source", "sqlite", "--file", str(path), "--apply")
+def test_taking_back(cli: CommandLine) -> None:
+    path = mirror_file(cli.folder / "old.db", {"name": "Gym", "hints": '{"uid": "tb_gym"}'})
+    cli.run("--source", "sqlite", "--file", str(path), "--apply")
     back = ("--source", "sqlite", "--user", "U0ALEX", "--take-back")
     shown = "put away  Gym  [tb_gym]\n"
     would = "1 would be taken back; 0 were changed here since and stay.\nNothing was changed. Add --apply to do it.\n"
-    assert door.run(*back) == (0, f"{shown}{would}", "")
+    assert cli.run(*back) == (0, f"{shown}{would}", "")
     held = "Mem0 holds 1 constraint of U0ALEX, one memory each, compared with the database.\n"
-    assert door.run(*back, "--apply") == (0, f"{shown}1 taken back; 0 were changed here since and stay.\n{held}", "")
-    assert door.document(*back) == {"user_id": "U0ALEX", "applied": False, "stay": 0, "taken_back": []}
+    assert cli.run(*back, "--apply") == (0, f"{shown}1 taken back; 0 were changed here since and stay.\n{held}", "")
+    assert cli.document(*back) == {"user_id": "U0ALEX", "applied": False, "stay": 0, "taken_back": []}
 
 
-async def test_notion_through_the_door(tmp_path: Path) -> None:
+async def test_notion_by_the_command_line(tmp_path: Path) -> None:
     """The token comes from the environment and appears in no output."""
     tb = TbDatabases()
     tb.constraint("Gym", UID="tb_gym")
@@ -220,8 +220,8 @@ async def test_notion_through_the_door(tmp_path: Path) -> None:
         ((), "Say whose constraints these are: Notion needs --user ID, a Slack id like U0123ABC. See fateforger constraints migrate --help."),
     ],
 )  # fmt: skip
-def test_mistakes_get_one_sentence(door: Door, arguments: tuple[str, ...], message: str) -> None:
-    assert door.run(*arguments) == (2, "", f"{message}\n")
+def test_mistakes_get_one_sentence(cli: CommandLine, arguments: tuple[str, ...], message: str) -> None:
+    assert cli.run(*arguments) == (2, "", f"{message}\n")
 
 
 async def test_progress_is_for_terminals(tmp_path: Path) -> None:

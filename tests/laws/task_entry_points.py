@@ -16,7 +16,7 @@ from tests.factories.inside import run_inside
 from tests.factories.words import outside, wanting
 from tests.fakes.table_facts import TableFacts
 from tests.laws.ruled_tasks import LOOKED_UP, Fact, RuledTask, Steps
-from tests.unit.conversation.queue.desk import Desk
+from tests.unit.conversation.queue.person import QueuePerson
 
 from fateforger.adapters.store.store import open_store
 from fateforger.ports.model import Prompt
@@ -57,7 +57,7 @@ def _find_rows(text: str, table: str, title: str) -> list[list[str]]:
 
 
 @dataclass
-class Door:
+class EntryPoint:
     """An entry point for one task. ``so`` is what is really so now."""
 
     case: RuledTask
@@ -91,18 +91,18 @@ class Door:
 
 
 @dataclass
-class Thread(Door):
+class Thread(EntryPoint):
     """The queue in a thread: forms, the buttons of cards, and words where they can say it."""
 
-    desk: Desk | None = None
+    queue_person: QueuePerson | None = None
     listener: Listener = field(default_factory=Listener)
     name: str = ""
     task_id: str = ""
 
     @property
-    def person(self) -> Desk:
-        assert self.desk is not None
-        return self.desk
+    def person(self) -> QueuePerson:
+        assert self.queue_person is not None
+        return self.queue_person
 
     async def begin(self) -> None:
         self.look()
@@ -111,7 +111,7 @@ class Thread(Door):
         await self.person.pulls(added.id)
 
     def look(self) -> None:
-        facts = self.person.house.facts
+        facts = self.person.harness.facts
         assert isinstance(facts, TableFacts)
         facts.answers = {}
         for fact in self.case.facts:
@@ -136,7 +136,7 @@ class Thread(Door):
         self.listener.says = {"wants": wants, "title": self.name, "did": did, "said": said}
         before, about = (await self.task()).version, self.person.about()
         opening = Opening(**about, thread_ts=about["command_id"], text="I did it.")
-        await self.person.house.coordinator.on_opening(opening)
+        await self.person.harness.coordinator.on_opening(opening)
         await self.person.read()
         return (await self.task()).version > before
 
@@ -157,7 +157,7 @@ class Thread(Door):
 
 
 @dataclass
-class Shell(Door):
+class Shell(EntryPoint):
     """The command line, with files and commands of its own folder."""
 
     folder: Path = Path()

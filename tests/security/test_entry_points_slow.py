@@ -19,7 +19,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from tests.scenarios.person import Person
 from tests.scenarios.program import Program
-from tests.security.test_doors_limits import HALF, client, median_of_health, opened
+from tests.security.test_entry_points_limits import HALF, client, median_of_health, opened
 
 from caldav_mcp import embedded
 from caldav_mcp.embedded import EmbeddedRadicale

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from tests.doors import through_the_door
+from tests.command_line import run_program
 
 from fateforger.app import program
 from fateforger.app.data_dir import describe_exposure, lock_data_dir
@@ -28,10 +28,10 @@ def mode(path: Path) -> int:
 def refused(folder: Path) -> str:
     """Return the program's message about a directory that it must not touch."""
     before = mode(folder)
-    said, document, _ = through_the_door("doctor", "--data-dir", str(folder))
+    said, document, _ = run_program("doctor", "--data-dir", str(folder))
     assert (said, mode(folder)) == (3, before), document
     assert sorted(path.name for path in folder.iterdir()) == ["letter.txt"]
-    status, _, errors = through_the_door("up", "--port", "0", "--data-dir", str(folder))
+    status, _, errors = run_program("up", "--port", "0", "--data-dir", str(folder))
     assert (status, mode(folder)) == (2, before), errors
     assert sorted(path.name for path in folder.iterdir()) == ["letter.txt"]
     return errors
@@ -119,7 +119,7 @@ def test_slacks_address_with_a_login_is_refused_in_a_sentence(tmp_path: Path, mo
     monkeypatch.setenv("SLACK_API_BASE_URL", "https://robin:hunter2secret@slack.example.org/api/")
     monkeypatch.setenv("SLACK_BOT_TOKEN", "xoxb-1")
     monkeypatch.setenv("SLACK_APP_TOKEN", "xapp-1")
-    status, said, errors = through_the_door("doctor", "--data-dir", str(tmp_path))
+    status, said, errors = run_program("doctor", "--data-dir", str(tmp_path))
     assert status == 2
     assert "no user name and password" in errors
     assert "hunter2secret" not in said + errors
@@ -129,6 +129,6 @@ def test_doctor_says_where_a_token_of_the_settings_is(tmp_path: Path, monkeypatc
     """S399: a page that refuses a visitor names doctor, which names a token of the settings without showing it."""
     token = "a-token-that-was-chosen"
     monkeypatch.setenv("FATEFORGER_PAGE_TOKEN", token)
-    _, said, errors = through_the_door("doctor", "--data-dir", str(tmp_path))
+    _, said, errors = run_program("doctor", "--data-dir", str(tmp_path))
     assert "/?token= followed by FATEFORGER_PAGE_TOKEN" in said
     assert token not in said + errors

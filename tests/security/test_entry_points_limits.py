@@ -21,7 +21,7 @@ from starlette.websockets import WebSocket
 from tests.scenarios.caldav import CalDav
 from tests.scenarios.person import DEADLINE, Person, eventually
 from tests.scenarios.program import Program
-from tests.security.test_doors import INITIALIZE, token_of
+from tests.security.test_entry_points import INITIALIZE, token_of
 from websockets.asyncio.client import connect
 
 from caldav_mcp import embedded
