@@ -103,7 +103,7 @@ def least(versions: Sequence[Version], context: Context) -> int:
     return len(sorted(kept, key=lambda version: (version.record.necessity.weakness, -(version.record.confidence or 0))))
 
 
-def measured(work: Callable[[int], object], peer: Callable[[int], object]) -> tuple[list[float], list[float]]:
+def measure_pair(work: Callable[[int], object], peer: Callable[[int], object]) -> tuple[list[float], list[float]]:
     ours: list[float] = []
     theirs: list[float] = []
     for number in range(ROUNDS):
@@ -145,19 +145,19 @@ async def from_store(versions: Sequence[Version], asked: Sequence[Context]) -> d
 
 async def _asked_again_and_again(path: Path, asked: Sequence[Context]) -> dict[str, Any]:
     reader, writer = open_store(path), open_store(path)
-    first = await _asked(reader, asked[0])
-    warm = [await _asked(reader, asked[n % len(asked)]) for n in range(STORE_ROUNDS)]
+    first = await _measure_query(reader, asked[0])
+    warm = [await _measure_query(reader, asked[n % len(asked)]) for n in range(STORE_ROUNDS)]
     after = []
     for n in range(STORE_ROUNDS // 4):
         written = version_of(f"new{n}", at="2026-03-01T00:00:00Z")
         await writer.constraints.write([written], cause=f"{time.time_ns()}")
-        after.append(await _asked(reader, asked[n % len(asked)]))
+        after.append(await _measure_query(reader, asked[n % len(asked)]))
     for store in (reader, writer):
         await store.aclose()
     return {"first_ms": first["whole"], "warm_ms": _each(warm), "after_a_write_ms": _each(after)}
 
 
-async def _asked(store: Store, context: Context) -> dict[str, float]:
+async def _measure_query(store: Store, context: Context) -> dict[str, float]:
     processor, wall = time.process_time(), time.perf_counter()
     versions = await store.constraints.of("U1")
     reading = time.process_time() - processor
@@ -190,11 +190,11 @@ def main() -> int:
     versions, asked = history(), contexts()
     for context in asked:
         decide_applicability(versions, context)
-    ours, theirs = measured(
+    ours, theirs = measure_pair(
         lambda n: decide_applicability(versions, asked[n % len(asked)]),
         lambda n: least(versions, asked[n % len(asked)]),
     )
-    explained, _ = measured(
+    explained, _ = measure_pair(
         lambda n: write_answer(decide_applicability(versions, asked[n % len(asked)])), lambda _: None
     )
     result = {

@@ -55,7 +55,7 @@ TARGETS_MS = {
 }
 
 
-def written(family: str) -> str:
+def format_lines(family: str) -> str:
     """Return the lines of a family's file."""
     lines = (json.dumps(day_of(family, seed), ensure_ascii=False) for seed in range(SETS[family]))
     return "".join(f"{line}\n" for line in lines)
@@ -66,7 +66,7 @@ def days(family: str) -> Iterator[dict[str, Any]]:
         yield json.loads(line)
 
 
-def timed(work: Callable[[], Any]) -> tuple[float, Any]:
+def measure_time(work: Callable[[], Any]) -> tuple[float, Any]:
     """Return the milliseconds of the best of a few tries, since a machine may have other work, and the result."""
     took = []
     for _ in range(TRIES):
@@ -92,15 +92,15 @@ def _place_as_listed(instance: Instance) -> float:
     return as_listed(compile_problem(build_context(instance)))
 
 
-def measured(family: str, *, look_for_best: bool) -> dict[str, Any]:
+def measure_family(family: str, *, look_for_best: bool) -> dict[str, Any]:
     first, final, peer, gaps, unkept = [], [], [], [], 0
     for document in days(family):
         instance = read_instance(document)
-        ms, early = timed(partial(_whole, instance, 0))
+        ms, early = measure_time(partial(_whole, instance, 0))
         first.append(ms)
-        ms, late = timed(partial(_whole, instance, STEPS))
+        ms, late = measure_time(partial(_whole, instance, STEPS))
         final.append(ms)
-        ms, listed = timed(partial(_place_as_listed, instance))
+        ms, listed = measure_time(partial(_place_as_listed, instance))
         peer.append(ms)
         unkept += late.conflict is not None
         if look_for_best:
@@ -135,7 +135,7 @@ def conflicts() -> dict[str, float]:
     for document in days("heavy"):
         strict = {**document, "tasks": [{**t, "required": True} for t in document["tasks"]]}
         context: DraftContext = build_context(read_instance(strict))
-        ms, conflict = timed(partial(find_conflict, context))
+        ms, conflict = measure_time(partial(find_conflict, context))
         if conflict is not None:
             took.append(ms)
         assert len(must_ids(context)) >= len(document["tasks"])
@@ -218,7 +218,7 @@ def cp_sat(family: str) -> dict[str, Any]:
             model.add_at_most_one(literals)
         model.maximize(sum(points))
         watch = _FirstSolution(cp_model)
-        ms, status = timed(partial(solver.solve, model, watch.callback))
+        ms, status = measure_time(partial(solver.solve, model, watch.callback))
         firsts.append(watch.after_ms)
         proofs.append(ms)
         proved += status == cp_model.OPTIMAL
@@ -315,7 +315,7 @@ def main() -> int:
     if "--write" in sys.argv:
         INSTANCES.mkdir(exist_ok=True)
         for family in SETS:
-            (INSTANCES / f"{family}.jsonl").write_text(written(family))
+            (INSTANCES / f"{family}.jsonl").write_text(format_lines(family))
         return 0
     if "--exact" in sys.argv:
         number = int(sys.argv[sys.argv.index("--exact") + 1])
@@ -325,7 +325,7 @@ def main() -> int:
         return 0
     result: dict[str, Any] = {"targets_ms": TARGETS_MS, "steps": STEPS}
     for family in SETS:
-        result[family] = measured(family, look_for_best="--best" in sys.argv)
+        result[family] = measure_family(family, look_for_best="--best" in sys.argv)
     result["conflict_ms"] = conflicts()
     result["memory_mb"] = memory_mb()
     result["moving_a_meeting"] = moving()

@@ -32,7 +32,7 @@ from tests.factories.microsoft import open_over
 from tests.fakes.google_calendar import GoogleCalendarFake
 from tests.fakes.google_mcp import GoogleMcp
 from tests.fakes.memory_journal import MemoryJournal
-from tests.fakes.serving import served
+from tests.fakes.serving import serve_app
 from tests.scenarios.gate import pass_on
 from tests.scenarios.radicale import Radicale, free_port
 
@@ -93,7 +93,7 @@ async def measure(calendar: Calendar, count: Callable[[], int]) -> Cost:
 
 async def measure_rest() -> Cost:
     google = SlowGoogle()
-    async with served(google.app()) as base:
+    async with serve_app(google.app()) as base:
         client = GoogleClient(await connect_person(google, base), SystemClock(), url=f"{base}/calendar/v3")
         async with aclosing(GoogleCalendar(client, "primary", time_zone=ZONE, key="google/bench")) as calendar:
             return await measure(calendar, lambda: google.requests)
@@ -101,7 +101,7 @@ async def measure_rest() -> Cost:
 
 async def measure_graph() -> Cost:
     microsoft = MicrosoftEmulator(seconds_a_request=REQUEST_SECONDS, at_once=4)
-    async with served(microsoft.app()) as base:
+    async with serve_app(microsoft.app()) as base:
         calendar = open_over(microsoft, address=base, transport=httpx.AsyncHTTPTransport())
         async with aclosing(calendar):
             return await measure(calendar, lambda: len(microsoft.requests))
@@ -137,7 +137,7 @@ def measure_caldav() -> Cost:
 
 
 async def _measure_over(server: SlowCalDav, folder: Path) -> Cost:
-    async with served(server, lifespan=False) as base:
+    async with serve_app(server, lifespan=False) as base:
         config = LocalCalendarConfig(
             data_dir=folder / "calendar",
             time_zone=ZONE,
@@ -147,7 +147,7 @@ async def _measure_over(server: SlowCalDav, folder: Path) -> Cost:
         )
         async with (
             await open_local_calendar(config, now=SystemClock().now) as local,
-            served(local.mcp_app, lifespan=False) as tools,
+            serve_app(local.mcp_app, lifespan=False) as tools,
         ):
             calendar = open_mcp_calendar(f"{tools}/mcp", time_zone=ZONE)
             async with aclosing(calendar):

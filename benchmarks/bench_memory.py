@@ -62,12 +62,12 @@ class Rule:
     days: tuple[str, ...]
     types: tuple[str, ...]
 
-    def required(self, day: date, types: set[str]) -> bool:
+    def is_required(self, day: date, types: set[str]) -> bool:
         on_that_day = not self.days or WEEK[day.weekday()] in self.days
         return self.must and self.alive and on_that_day and (not self.types or not types.isdisjoint(self.types))
 
 
-def drawn(random: Random, number: int) -> Rule:
+def draw_rule(random: Random, number: int) -> Rule:
     days = tuple(random.choice(((), random.sample(WEEK, 1), random.sample(WEEK, 3))))
     types = tuple(random.choice(((), random.sample(list(TOPICS), 1), random.sample(list(TOPICS), 1))))
     must, alive, language = random.random() < 0.1, random.random() < 0.7, random.randrange(5)
@@ -105,16 +105,16 @@ def percentiles(times: list[float]) -> dict[str, float]:
     return {"p50": statistics.median(times), "p95": statistics.quantiles(times, n=20)[-1]}
 
 
-async def timed(work: Callable[[], Awaitable[set[str]]]) -> tuple[float, float, set[str]]:
+async def measure_time(work: Callable[[], Awaitable[set[str]]]) -> tuple[float, float, set[str]]:
     """Return the milliseconds in wall clock and processor time, and the result."""
     started, busy = time.perf_counter(), time.process_time()
     found = await work()
     return (time.perf_counter() - started) * 1_000, (time.process_time() - busy) * 1_000, found
 
 
-async def measured(folder: Path) -> dict[str, object]:
+async def measure_recall(folder: Path) -> dict[str, object]:
     random = Random(7)
-    rules = [drawn(random, number) for number in range(CONSTRAINTS)]
+    rules = [draw_rule(random, number) for number in range(CONSTRAINTS)]
     store = open_store(folder / "state.db")
     memory = Mem0Memory(Embedded(folder / "qdrant"), LocalNgrams(), home=folder / "mem0")
     others = [version_of(f"c{n}", user=f"V{n % 20}", description=f"{TOPICS['M'][n % 5]} {n}") for n in range(OTHERS)]
@@ -143,11 +143,11 @@ async def measured(folder: Path) -> dict[str, object]:
     await by_fields(*asked[0])
     for number in range(ROUNDS):
         day, types = asked[number % len(asked)]
-        required = {rule.version.uid for rule in rules if rule.required(day, set(types))}
+        required = {rule.version.uid for rule in rules if rule.is_required(day, set(types))}
         ways = {"fields": partial(by_fields, day, types)}
         ways |= {f"words, {limit}": partial(by_words, day, types, limit) for limit in LIMITS}
         for name, work in ways.items():
-            took, busy, found = await timed(work)
+            took, busy, found = await measure_time(work)
             times[name].append(took)
             processor[name].append(busy)
             recalls[name].append(len(required & found) / len(required))
@@ -181,7 +181,7 @@ async def measured(folder: Path) -> dict[str, object]:
 
 def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
-        print(json.dumps(asyncio.run(measured(Path(folder))), indent=2))
+        print(json.dumps(asyncio.run(measure_recall(Path(folder))), indent=2))
     return 0
 
 

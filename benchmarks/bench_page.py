@@ -51,7 +51,7 @@ class Page:
                 message: dict[str, Any] = frame["message"]
                 return message
 
-    async def timed(
+    async def measure_time(
         self, act: Callable[[], Awaitable[Any]], wanted: Callable[[dict[str, Any]], bool]
     ) -> tuple[float, dict[str, Any]]:
         """Return the milliseconds from an action until the wanted message arrives."""
@@ -117,11 +117,11 @@ async def measure(
     replies: list[float] = []
     message: dict[str, Any] = {}
     for _ in range(max(10, ROUNDS // 4)):
-        took, message = await page.timed(lambda: page.slash(command), lambda m: has(m, first))
+        took, message = await page.measure_time(lambda: page.slash(command), lambda m: has(m, first))
         replies.append(took)
     pressed: list[float] = []
     for number, (button, answer) in enumerate((*opening, *(turns * (ROUNDS // 2)))):
-        took, message = await page.timed(
+        took, message = await page.measure_time(
             lambda m=message, b=button: page.press(m, b),  # type: ignore[misc]  # early binding on purpose
             lambda m, c=answer: has(m, c),  # type: ignore[misc]  # early binding on purpose
         )

@@ -43,7 +43,7 @@ def until(state: Path, *, opened: bool, seconds: float) -> bool:
     return True
 
 
-def interrupted(folder: Path) -> Program | None:
+def interrupt_commit(folder: Path) -> Program | None:
     """Return a program that was killed during its writes, or ``None`` if it finished too early."""
     program = Program(folder, environment={"FATEFORGER_NOW": MONDAY}).start()
     person = program.person()
@@ -58,7 +58,7 @@ def interrupted(folder: Path) -> Program | None:
 
 def measure(folder: Path) -> dict[str, float] | None:
     """Return the seconds from the start of the process, and from its being ready, until all is settled."""
-    program = interrupted(folder)
+    program = interrupt_commit(folder)
     if program is None:
         return None
     try:

@@ -31,14 +31,14 @@ NEEDED = (
 def processor_seconds(command: list[str], folder: Path) -> float:
     """Return the processor time of a process and its children."""
 
-    def used() -> float:
+    def read_processor() -> float:
         spent = resource.getrusage(resource.RUSAGE_CHILDREN)
         return spent.ru_utime + spent.ru_stime
 
-    before = used()
+    before = read_processor()
     place = {**os.environ, "FATEFORGER_DATA_DIR": str(folder / "data")}
     subprocess.run(command, cwd=folder, env=place, stdout=subprocess.DEVNULL, check=True)
-    return used() - before
+    return read_processor() - before
 
 
 def main() -> None:

@@ -18,7 +18,7 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tests.contracts.journal_examples import applied, create, head, image, transaction
+from tests.contracts.journal_examples import create, head, image, make_applied, transaction
 from tests.contracts.session_examples import message, session
 
 from fateforger.adapters.store.store import Store, open_store
@@ -56,7 +56,7 @@ class Ours:
     async def journal_op(self, n: int) -> None:
         op = create(n)
         await self.store.journal.mark("t1", [op.op_id], OpState.INFLIGHT)
-        await self.store.journal.settle("t1", applied(op, image(n)), head=head(n))
+        await self.store.journal.settle("t1", make_applied(op, image(n)), head=head(n))
 
     async def save(self, n: int) -> None:
         self.saved = await self.store.sessions.save(

@@ -26,7 +26,7 @@ from pathlib import Path
 from random import Random
 
 from tests.factories.days import block, plan_of
-from tests.factories.paper import Paper, day_of, fields, wanted
+from tests.factories.paper import Paper, day_of, fields, make_block
 from tests.fakes.google_calendar import GoogleCalendarFake
 from tests.fakes.google_mcp import GoogleMcp
 from tests.fakes.google_tools import GoogleTools
@@ -52,30 +52,29 @@ Decided = tuple[DesiredDay, Snapshot, Ledger]
 # --- deciding ---
 
 
-def known(count: int, changed: int = 0) -> Decided:
+def decide_known(count: int, changed: int = 0) -> Decided:
     """Return a case of the same blocks by key; ``changed`` of them have moved."""
-    paper = Paper().submit(day_of(*(wanted(f"k{n}", fields(f"Task {n}", 30 * n, 30), index=n) for n in range(count))))[
-        0
-    ]
+    given = [make_block(f"k{n}", fields(f"Task {n}", 30 * n, 30), index=n) for n in range(count)]
+    paper = Paper().submit(day_of(*given))[0]
     blocks = [
-        wanted(f"k{n}", fields(f"Task {n}", 30 * n + (5 if n < changed else 0), 25), index=n)
+        make_block(f"k{n}", fields(f"Task {n}", 30 * n + (5 if n < changed else 0), 25), index=n)
         if n < changed
-        else wanted(f"k{n}", fields(f"Task {n}", 30 * n, 30), index=n)
+        else make_block(f"k{n}", fields(f"Task {n}", 30 * n, 30), index=n)
         for n in range(count)
     ]
     return day_of(*blocks), paper.snapshot(), paper.ledger
 
 
-def unknown(count: int) -> Decided:
+def decide_unknown(count: int) -> Decided:
     """Return a case of one title, no keys, random times: every pair is possible, and most rows have to move others."""
     random = Random(0)
 
-    def drawn(name: str, late: int) -> DesiredDay:
+    def draw_day(name: str, late: int) -> DesiredDay:
         shapes = [fields("Focus", 15 * random.randrange(90) + late, random.choice([15, 30, 60])) for _ in range(count)]
-        return day_of(*(wanted(f"{name}{n}", shape, index=n) for n, shape in enumerate(shapes)))
+        return day_of(*(make_block(f"{name}{n}", shape, index=n) for n, shape in enumerate(shapes)))
 
-    paper = Paper().submit(drawn("old", 0))[0]
-    return drawn("new", 1), paper.snapshot(), paper.ledger
+    paper = Paper().submit(draw_day("old", 0))[0]
+    return draw_day("new", 1), paper.snapshot(), paper.ledger
 
 
 def ours(case: Decided) -> int:
@@ -176,7 +175,7 @@ def forty(first: int = 0) -> TBPlan:
     return plan_of(*(block(f"k{n}", _clock(8 * 60 + 15 * n), 15) for n in range(first, 40)))
 
 
-def changed() -> TBPlan:
+def change_plan() -> TBPlan:
     """Return a plan that is 8 updates, 2 creates and 1 delete away from ``forty``."""
     moved = [block(f"k{n}", _clock(8 * 60 + 15 * n), 15, name=f"k{n}!") for n in range(1, 9)]
     same = [block(f"k{n}", _clock(8 * 60 + 15 * n), 15) for n in range(9, 40)]
@@ -205,8 +204,8 @@ async def measure_carrying_out(folder: Path) -> dict[str, dict[str, float]]:
     submitter = CalendarSubmitter(outside, owner="bench", new_id=lambda: uuid.uuid4().hex)
     steps: Sequence[tuple[str, float, Callable[[], Awaitable[object]]]] = [
         ("40 creates", 5, lambda: submitter.submit_plan(forty(), cause="1")),
-        ("8 updates, 2 creates, 1 delete", 2.5, lambda: submitter.submit_plan(changed(), cause="2")),
-        ("the same again", 2 * CALL_SECONDS + 0.1, lambda: submitter.submit_plan(changed(), cause="3")),
+        ("8 updates, 2 creates, 1 delete", 2.5, lambda: submitter.submit_plan(change_plan(), cause="2")),
+        ("the same again", 2 * CALL_SECONDS + 0.1, lambda: submitter.submit_plan(change_plan(), cause="3")),
         ("undo of it", 2.5, lambda: submitter.undo_last(cause="4")),
     ]
     result: dict[str, dict[str, float]] = {}
@@ -253,7 +252,7 @@ async def count_requests() -> dict[str, int]:
         submitter = CalendarSubmitter(outside, owner="bench", new_id=lambda: uuid.uuid4().hex)
         await submitter.submit_plan(forty(), cause="1")
         before = tools.spent
-        await submitter.submit_plan(changed(), cause="2")
+        await submitter.submit_plan(change_plan(), cause="2")
     return {"requests": tools.spent - before, "peer_requests": 2 + 8 * 6 + 2 * 4 + 1}
 
 
@@ -263,14 +262,14 @@ def quantile(values: list[float], share: float) -> float:
 
 def main() -> None:
     cases: dict[str, tuple[float, Decided, Callable[[Decided], int], Callable[[Decided], int]]] = {
-        "40 x 40, nothing changed": (0.5, known(40), ours, naive_by_key),
-        "40 x 40, 8 changed": (0.5, known(40, 8), ours, naive_by_key),
-        "40 x 40, all changed": (3, known(40, 40), ours, naive_by_key),
-        "40 x 40, pairing alone": (3, unknown(40), pairing, naive_greedy),
-        "40 x 40, no key known": (3, unknown(40), ours, naive_greedy),
-        "60 x 60, pairing alone": (8, unknown(60), pairing, naive_greedy),
-        "60 x 60, no key known": (8, unknown(60), ours, naive_greedy),
-        "40 pairs, which fields": (0.5, known(40, 40), naming, naming_by_hand),
+        "40 x 40, nothing changed": (0.5, decide_known(40), ours, naive_by_key),
+        "40 x 40, 8 changed": (0.5, decide_known(40, 8), ours, naive_by_key),
+        "40 x 40, all changed": (3, decide_known(40, 40), ours, naive_by_key),
+        "40 x 40, pairing alone": (3, decide_unknown(40), pairing, naive_greedy),
+        "40 x 40, no key known": (3, decide_unknown(40), ours, naive_greedy),
+        "60 x 60, pairing alone": (8, decide_unknown(60), pairing, naive_greedy),
+        "60 x 60, no key known": (8, decide_unknown(60), ours, naive_greedy),
+        "40 pairs, which fields": (0.5, decide_known(40, 40), naming, naming_by_hand),
     }
     deciding: dict[str, dict[str, float]] = {}
     print(f"{'deciding':28}{'target p95':>12}{'p50':>9}{'p95':>9}{'peer p50':>12}{'p95':>9}{'ratio p50':>12}")

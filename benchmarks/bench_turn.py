@@ -161,9 +161,9 @@ class Day:
             f"{name}_{n}": value for n in (1, 2, 3) for name, value in (("title", f"Task {n}"), ("minutes", 60))
         }
         await self.person.fill("tasks", size=3, one_thing="1", proceed=False, **values)
-        await self.kept()
+        await self.wait_for_sketch()
 
-    async def kept(self) -> None:
+    async def wait_for_sketch(self) -> None:
         while (await self.person.session()).planning.sketch is None:  # noqa: ASYNC110  the background announces nothing
             await asyncio.sleep(0)
 
@@ -183,7 +183,7 @@ class Day:
         """Time the click that shows a draft made ahead of time. Then change one task, so that there is a new one."""
         if (await self.person.session()).stage is TimeboxingStage.COLLECT_CONSTRAINTS:
             await self.person.press("Continue")
-        await self.kept()
+        await self.wait_for_sketch()
         asked = len(self.model.prompts)
         await self.person.press("Continue")
         took = self.person.took

@@ -30,7 +30,7 @@ MORNING = "2026-03-02T07:00:00+01:00"
 NOON = datetime(2026, 3, 2, 13, 0, tzinfo=UTC)
 
 
-async def shown(page: Page, calendar: CalDav, number: int) -> float:
+async def measure_edit(page: Page, calendar: CalDav, number: int) -> float:
     """Return the seconds until the thread shows a new meeting."""
     title, start = f"Fire drill {number}", NOON + timedelta(minutes=10 * number)
     while not page.frames.empty():
@@ -41,14 +41,14 @@ async def shown(page: Page, calendar: CalDav, number: int) -> float:
     return time.perf_counter() - began
 
 
-async def measured(program: Program) -> list[float]:
+async def measure_edits(program: Program) -> list[float]:
     """Return one figure for each edit."""
     calendar = CalDav(program.caldav_url())
     took: list[float] = []
     async with open_page(program.address) as page:
         for number in range(ROUNDS):
             await asyncio.sleep(WATCH_SECONDS * number / ROUNDS)
-            took.append(await shown(page, calendar, number))
+            took.append(await measure_edit(page, calendar, number))
     return took
 
 
@@ -58,7 +58,7 @@ def main() -> None:
         try:
             for _ in all_steps(program.person()):
                 pass
-            took = asyncio.run(measured(program))
+            took = asyncio.run(measure_edits(program))
         finally:
             program.stop()
     median, worst = statistics.median(took), max(took)

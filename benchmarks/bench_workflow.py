@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 from tests.factories import rules as draw
 from tests.laws import ltlf
-from tests.unit.conversation.sessions import planned, task
+from tests.unit.conversation.sessions import plan_session, task
 
 from fateforger.conversation.turn_values import TurnOutcome
 from fateforger.conversation.turns import end_turn
@@ -40,7 +40,7 @@ GATES = 4
 T = TypeVar("T")
 
 
-def measured(work: Callable[[], T]) -> tuple[float, T]:
+def measure_time(work: Callable[[], T]) -> tuple[float, T]:
     """Return the milliseconds and the result."""
     started = time.process_time()
     result = work()
@@ -55,7 +55,7 @@ def long_trace(random: Random) -> list[dict[str, list[str]]]:
 
 
 def peer(drawn: Sequence[draw.Rule], trace: Any, *, closed: bool) -> list[tuple[str, list[int]]]:
-    return [ltlf.judged(*rule, trace, closed=closed) for rule in drawn]
+    return [ltlf.judge_rule(*rule, trace, closed=closed) for rule in drawn]
 
 
 def turn(before: Session) -> Session:
@@ -70,10 +70,10 @@ def turn(before: Session) -> Session:
 
 def of_a_turn() -> float:
     """Return the milliseconds, each time with another plan."""
-    sessions = [planned(TimeboxingStage.REFINE, *(task(f"{n} {m}", 45) for m in range(8))) for n in range(50)]
+    sessions = [plan_session(TimeboxingStage.REFINE, *(task(f"{n} {m}", 45) for m in range(8))) for n in range(50)]
     for _ in range(MOST_STEPS):
         sessions = [record_steps(each, make_step(each, "write")) for each in sessions]
-    return statistics.median(measured(partial(turn, each))[0] for each in sessions)
+    return statistics.median(measure_time(partial(turn, each))[0] for each in sessions)
 
 
 def main() -> int:
@@ -82,7 +82,7 @@ def main() -> int:
     drawn = [draw.rule(random) for _ in range(RULES)]
     names = declare_names(draw.ACTIONS, draw.STATES)
     texts = [draw.text(*rule) for rule in drawn]
-    reading, read = measured(lambda: [read_rule(text, names) for text in texts])
+    reading, read = measure_time(lambda: [read_rule(text, names) for text in texts])
     rules = [wrap_rule(rule) for rule in read]
     traces: list[Any] = [long_trace(random) for _ in range(ROUNDS)]
     ours: list[float] = []
@@ -92,9 +92,9 @@ def main() -> int:
         steps = [Step.model_validate(step) for step in trace]
         some = [(number * PEER_RULES + at) % RULES for at in range(PEER_RULES)]
         for closed in (True, False):
-            took, checked = measured(partial(check, rules, steps, names, closed=closed))
+            took, checked = measure_time(partial(check, rules, steps, names, closed=closed))
             ours.append(took)
-            took, expected = measured(partial(peer, [drawn[at] for at in some], trace, closed=closed))
+            took, expected = measure_time(partial(peer, [drawn[at] for at in some], trace, closed=closed))
             theirs.append(took * RULES / PEER_RULES)
             found = [checked[at] for at in some]
             differ += [(each.verdict.value, list(each.violations)) for each in found] != expected

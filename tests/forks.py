@@ -129,18 +129,18 @@ def _serve(loaded: Sequence[str]) -> None:
             _kill(statuses)
             answer = {}
         else:
-            answer = {"status": _ended(statuses, order["ended"])}
+            answer = {"status": _poll_child(statuses, order["ended"])}
         print(json.dumps(answer), flush=True)  # noqa: T201  the answer
     _kill(statuses)
 
 
 def _kill(statuses: dict[int, int | None]) -> None:
     for child in statuses:
-        if _ended(statuses, child) is None:
+        if _poll_child(statuses, child) is None:
             os.kill(child, signal.SIGKILL)
 
 
-def _ended(statuses: dict[int, int | None], child: int) -> int | None:
+def _poll_child(statuses: dict[int, int | None], child: int) -> int | None:
     if statuses[child] is None:
         gone, status = os.waitpid(child, os.WNOHANG)
         statuses[child] = os.waitstatus_to_exitcode(status) if gone else None

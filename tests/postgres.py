@@ -120,7 +120,7 @@ def running_server(bin_folder: Path) -> Iterator[PostgresServer]:
     """Start a server with a cluster of its own; leaving the block stops it and removes everything."""
     folder = Path(tempfile.mkdtemp(prefix="ff-pg-"))
     data = folder / "data"
-    user = _unprivileged()
+    user = _choose_user()
 
     def run(program: str, *arguments: str) -> None:
         command = [str(bin_folder / program), "-D", str(data), *arguments]
@@ -140,7 +140,7 @@ def running_server(bin_folder: Path) -> Iterator[PostgresServer]:
         shutil.rmtree(folder)
 
 
-def _unprivileged() -> dict[str, Any]:
+def _choose_user() -> dict[str, Any]:
     """Return the user to run PostgreSQL as, since it refuses to run as root."""
     if os.geteuid() != 0:
         return {}

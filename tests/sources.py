@@ -32,7 +32,7 @@ class Module:
         yield from self.find(ast.FunctionDef)
         yield from self.find(ast.AsyncFunctionDef)
 
-    def imported(self) -> Iterator[str]:
+    def find_imports(self) -> Iterator[str]:
         """Yield the names of modules and of what is imported from them, except relative ones."""
         for node in self.find(ast.Import):
             yield from (alias.name for alias in node.names)

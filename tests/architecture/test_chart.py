@@ -67,12 +67,12 @@ def test_programs_of_the_chart_share_everything(monkeypatch: pytest.MonkeyPatch,
 def test_the_schema_knows_each_value() -> None:
     schema = json.loads((CHART / "values.schema.json").read_text())
 
-    def known(of: dict[str, Any], before: str = "") -> Iterator[str]:
+    def list_properties(of: dict[str, Any], before: str = "") -> Iterator[str]:
         for name, inner in of.get("properties", {}).items():
             yield f"{before}{name}"
-            yield from known(inner, f"{before}{name}.")
+            yield from list_properties(inner, f"{before}{name}.")
 
-    assert set(known(schema)) - {"global"} == set(paths(VALUES))
+    assert set(list_properties(schema)) - {"global"} == set(paths(VALUES))
 
 
 def test_the_version_is_that_of_the_program() -> None:

@@ -56,7 +56,7 @@ def table(*header: str) -> list[list[str]]:
     return [[cell.strip().replace("`", "") for cell in row.strip("|").split("|")] for row in rows]
 
 
-def pinned(lock: str) -> set[str]:
+def read_pins(lock: str) -> set[str]:
     return set(re.findall(r"^([a-z0-9][a-z0-9._-]*)==", (ROOT / lock).read_text(), re.MULTILINE))
 
 
@@ -65,9 +65,9 @@ def required_by(package: str) -> set[str]:
     return {name_of(requirement) for requirement in distribution(package).requires or ()}
 
 
-def imported() -> set[str]:
+def find_imports() -> set[str]:
     """Return the packages of others that our code imports."""
-    found = {name.partition(".")[0] for module in all_modules().values() for name in module.imported()}
+    found = {name.partition(".")[0] for module in all_modules().values() for name in module.find_imports()}
     return found - set(sys.stdlib_module_names) - OURS - FOR_TYPES
 
 
@@ -91,8 +91,10 @@ def test_each_import_is_of_a_declared_package_or_said_to_come_with_one() -> None
     declared |= {name_of(each) for listed in PROJECT["optional-dependencies"].values() for each in listed}
     homes = packages_distributions()
     rows = dict(table("module", "comes with"))
-    strangers = {module for module in imported() if not {normalize(home) for home in homes.get(module, ())} & declared}
-    assert strangers <= rows.keys() <= imported()
+    strangers = {
+        module for module in find_imports() if not {normalize(home) for home in homes.get(module, ())} & declared
+    }
+    assert strangers <= rows.keys() <= find_imports()
     assert set(rows.values()) <= declared
 
 
@@ -125,7 +127,7 @@ def test_what_is_left_out_is_in_no_lock_file() -> None:
     left_out = {name for name, *_ in rows}
     assert left_out == {name_of(each) for each in PYPROJECT["tool"]["uv"]["override-dependencies"]}
     assert [name for name, parent, _ in rows if name not in required_by(parent)] == []
-    assert left_out & (pinned("requirements.lock") | pinned("requirements-dev.lock")) == set()
+    assert left_out & (read_pins("requirements.lock") | read_pins("requirements-dev.lock")) == set()
 
 
 def test_the_program_loads_without_what_is_left_out() -> None:
@@ -160,5 +162,5 @@ def test_the_bill_of_materials_lists_every_pin_with_its_hashes(tmp_path: Path) -
     bill = json.loads(written.read_text())
     assert bill["bomFormat"] == "CycloneDX"
     assert bill["metadata"]["component"]["name"] == "fateforger"
-    assert {normalize(each["name"]) for each in bill["components"]} == pinned("requirements.lock")
+    assert {normalize(each["name"]) for each in bill["components"]} == read_pins("requirements.lock")
     assert [each["name"] for each in bill["components"] if not each["externalReferences"][0]["hashes"]] == []

@@ -43,7 +43,7 @@ OPTIMIZER = "adapters/optimizer/"
 """The translation of the compiled problem for an exact solver, which needs all of it."""
 
 
-def imported(module: Module) -> Iterator[tuple[str, str]]:
+def find_imports(module: Module) -> Iterator[tuple[str, str]]:
     """Yield the module and name of each import from the package."""
     for node in module.find(ast.ImportFrom):
         if node.module and node.module.startswith("fateforger.drafting"):
@@ -65,7 +65,7 @@ def test_other_packages_use_five_functions_of_the_solver() -> None:
         package = path.partition("/")[0]
         if package == "drafting" or path.startswith(OPTIMIZER):
             continue
-        names = set(imported(module))
+        names = set(find_imports(module))
         used |= names
         here = allowed | of_quality if package == "quality" else allowed
         beyond += [(path, *each) for each in sorted(names - here)]

@@ -215,7 +215,7 @@ def _aliases(function: ast.AST, texts: frozenset[str]) -> frozenset[str]:
     return known
 
 
-def _allowed(file: str, function: str) -> bool:
+def _is_allowed(file: str, function: str) -> bool:
     return file in ALLOWED or f"{file}::{function}" in ALLOWED
 
 
@@ -236,7 +236,7 @@ def test_no_code_reads_what_people_write() -> None:
     found = [
         f"{file}:{line} in {function or 'the module'} {what}"
         for file, function, line, what in in_the_rooms()
-        if not _allowed(file, function)
+        if not _is_allowed(file, function)
     ]
     assert found == []
 

@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "fateforger"
 
 
-def tracked(*patterns: str) -> list[Path]:
+def list_tracked(*patterns: str) -> list[Path]:
     listing = subprocess.run(["git", "ls-files", "--", *patterns], cwd=ROOT, check=True, capture_output=True, text=True)
     return [ROOT / line for line in listing.stdout.splitlines() if (ROOT / line).is_file()]
 
@@ -39,7 +39,7 @@ def decisions() -> list[Path]:
 
 def test_what_is_no_text_is_a_picture_or_a_typeface() -> None:
     """No file is committed that was only downloaded or generated."""
-    odd = [file for file in tracked() if b"\0" in file.read_bytes()]
+    odd = [file for file in list_tracked() if b"\0" in file.read_bytes()]
     assert {file.suffix for file in odd} == {".png", ".ttf"}
 
 
@@ -97,7 +97,7 @@ def test_the_glossary_defines_each_word_once() -> None:
     names = [name.lower() for name, _ in terms]
     assert len(names) == text.count("**") / 2 <= 90
     assert len(set(names)) == len(names)
-    code = "\n".join(path.read_text() for path in tracked("src/*.py"))
+    code = "\n".join(path.read_text() for path in list_tracked("src/*.py"))
     assert [known for _, known in terms if known and not re.search(rf"\b{known}\b", code)] == []
 
 
@@ -143,7 +143,7 @@ def test_every_dependency_is_used_and_locked() -> None:
 def test_links_between_documents_lead_somewhere() -> None:
     broken = [
         f"{page.name}: {target}"
-        for page in tracked("*.md")
+        for page in list_tracked("*.md")
         for target in re.findall(r"\]\(([^)#\s]+)\)", page.read_text())
         if "://" not in target and not (page.parent / target).exists()
     ]
@@ -153,7 +153,7 @@ def test_links_between_documents_lead_somewhere() -> None:
 def test_no_suppression_without_its_reason() -> None:
     """`noqa` and `type: ignore` name the rule and say why, on the line."""
     bare = []
-    for path in tracked("src/*.py"):
+    for path in list_tracked("src/*.py"):
         for number, line in enumerate(path.read_text().splitlines(), 1):
             marks = re.findall(r"#\s*(?:noqa|type:\s*ignore)[^#]*(?:#.*)?$", line)
             if marks and not re.search(r"(noqa: (?:[A-Z]+\d+,? ?)+\s+\S|ignore\[[a-z, -]+\]\s+#\s*\S)", line):
@@ -164,7 +164,7 @@ def test_no_suppression_without_its_reason() -> None:
 def test_tests_wait_on_conditions() -> None:
     """No test sleeps for a fixed time; polling with a deadline is what the wait helpers are for."""
     sleepers = []
-    for path in tracked("tests/*.py"):
+    for path in list_tracked("tests/*.py"):
         for number, line in enumerate(path.read_text().splitlines(), 1):
             if re.search(r"\btime\.sleep\(", line) and "condition" not in line:
                 sleepers.append(f"{path.relative_to(ROOT)}:{number}")
@@ -217,11 +217,11 @@ def test_every_proof_that_is_named_exists() -> None:
     assert hollow == []
 
 
-@pytest.mark.parametrize("seeded", tracked("tests/mutants/*.toml"), ids=lambda path: path.stem)
+@pytest.mark.parametrize("seeded", list_tracked("tests/mutants/*.toml"), ids=lambda path: path.stem)
 def test_every_seeded_bug_has_its_place(seeded: Path) -> None:
     """``make test-all`` seeds them; that the code moved on without the list is seen by ``make test`` already."""
     mutants = read_mutants(seeded)
-    assert [mutant.name for mutant in mutants if not mutant.broken()] == []
+    assert [mutant.name for mutant in mutants if not mutant.break_source()] == []
     places = {test.partition("[")[0] for mutant in mutants for test in mutant.killed_by}
     assert sorted(place for place in places if not is_test(*place.split("::"))) == []
 

@@ -54,13 +54,13 @@ def spoken_modules() -> Iterator[tuple[str, Module]]:
     return ((name, module) for name, module in modules().items() if name.partition("/")[0] in PEOPLE)
 
 
-def compared(node: ast.Compare, known: frozenset[str]) -> bool:
+def compares_sentence(node: ast.Compare, known: frozenset[str]) -> bool:
     sides = [node.left, *node.comparators]
     sides += [part for side in sides if isinstance(side, ast.Tuple | ast.Set | ast.List) for part in side.elts]
     return any(is_sentence(side) or (isinstance(side, ast.Name) and side.id in known) for side in sides)
 
 
-def sliced(node: ast.Subscript) -> bool:
+def slices_sentence(node: ast.Subscript) -> bool:
     name = node.value.attr if isinstance(node.value, ast.Attribute) else getattr(node.value, "id", "")
     first = isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, int)
     return name in SAID and isinstance(node.ctx, ast.Load) and (first or isinstance(node.slice, ast.Slice))
@@ -71,11 +71,11 @@ def test_no_code_compares_sentences() -> None:
         name
         for name, module in spoken_modules()
         for node in module.find(ast.Compare)
-        if compared(node, constants(name))
+        if compares_sentence(node, constants(name))
     }
     assert found == set(STORED)
 
 
 def test_no_code_takes_sentences_by_their_place() -> None:
-    found = {name for name, module in spoken_modules() for node in module.find(ast.Subscript) if sliced(node)}
+    found = {name for name, module in spoken_modules() for node in module.find(ast.Subscript) if slices_sentence(node)}
     assert found == set(CUT)

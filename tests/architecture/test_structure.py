@@ -36,7 +36,7 @@ AT_HOME = {
 
 @cache
 def imports() -> dict[str, frozenset[str]]:
-    return {name: frozenset(module.imported()) for name, module in modules().items()}
+    return {name: frozenset(module.find_imports()) for name, module in modules().items()}
 
 
 def importers(package: str) -> list[str]:
@@ -155,14 +155,14 @@ def test_what_is_outside_is_spoken_to_in_one_place(package: str) -> None:
 def test_retrieval_is_in_one_place() -> None:
     """S110: how constraints are asked for is one pure module, and one class asks the store for a turn."""
     homes = {
-        name: [path for path, module in modules().items() if name in _defined(module.tree)]
+        name: [path for path, module in modules().items() if name in _find_definitions(module.tree)]
         for name in ("query_types", "query_constraints", "ConstraintRetriever")
     }
     assert {name: len(paths) for name, paths in homes.items()} == dict.fromkeys(homes, 1)
     assert calls_of("ConstraintRetriever") == ["conversation/memory_service.py"]
 
 
-def _defined(tree: ast.Module) -> set[str]:
+def _find_definitions(tree: ast.Module) -> set[str]:
     kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
     return {node.name for node in tree.body if isinstance(node, kinds)}
 
@@ -216,8 +216,8 @@ SECOND_HELPERS = re.compile(
 
 def test_titles_lists_and_counts_are_put_into_sentences_in_one_place() -> None:
     """``text.py`` quotes and truncates titles, joins words and counts things; nothing else does so by itself."""
-    helpers = _defined(modules()["text.py"].tree)
-    again = [(name, found) for name, module in modules().items() for found in _defined(module.tree) & helpers]
+    helpers = _find_definitions(modules()["text.py"].tree)
+    again = [(name, found) for name, module in modules().items() for found in _find_definitions(module.tree) & helpers]
     assert sorted(again) == sorted(("text.py", name) for name in helpers)
     by_hand = [
         f"{name}: {line.strip()}"

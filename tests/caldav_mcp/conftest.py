@@ -2,7 +2,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.caldav_mcp.making import AtTheTools, OtherProgram, opened
+from tests.caldav_mcp.making import AtTheTools, OtherProgram, open_tools
 
 from caldav_mcp import embedded, expansion
 
@@ -16,7 +16,7 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 async def tools(tmp_path: Path) -> AsyncIterator[AtTheTools]:
-    async with opened(tmp_path) as at_the_tools:
+    async with open_tools(tmp_path) as at_the_tools:
         yield at_the_tools
 
 

@@ -54,7 +54,7 @@ def over_mcp(client: Client) -> Caller:
 
 
 @asynccontextmanager
-async def connected(url: str) -> AsyncIterator[Client]:
+async def open_client(url: str) -> AsyncIterator[Client]:
     """Yield a protocol client.
 
     A task of its own enters and leaves it, because a fixture is not left by the task that entered.
@@ -74,7 +74,7 @@ async def connected(url: str) -> AsyncIterator[Client]:
 
 
 class AtTheTools:
-    """Calls tools as a program does. `ok` gives the JSON of a success, `refused` the text of an error."""
+    """Calls tools as a program does. `ok` gives the JSON of a success, `expect_refusal` the text of an error."""
 
     def __init__(self, call: Caller, calendar: LocalCalendar, clock: Clock) -> None:
         self._call = call
@@ -86,7 +86,7 @@ class AtTheTools:
         assert not answer.is_error, answer.text
         return answer.data
 
-    async def refused(self, tool: str, **arguments: Any) -> str:
+    async def expect_refusal(self, tool: str, **arguments: Any) -> str:
         answer = await self._call(tool, arguments)
         assert answer.is_error, answer.text
         return answer.text
@@ -200,7 +200,7 @@ class OtherProgram:
 
 
 @asynccontextmanager
-async def opened(folder: Path, clock: Clock | None = None, **config: Any) -> AsyncIterator[AtTheTools]:
+async def open_tools(folder: Path, clock: Clock | None = None, **config: Any) -> AsyncIterator[AtTheTools]:
     """Open a calendar that is kept in a folder, in Berlin's zone by default.
 
     Its time limit is long, for busy machines.

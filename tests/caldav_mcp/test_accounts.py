@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.caldav_mcp.making import OpenRadicale, OtherProgram, creation, opened
-from tests.caldav_mcp.wire import wired
+from tests.caldav_mcp.making import OpenRadicale, OtherProgram, creation, open_tools
+from tests.caldav_mcp.wire import open_wire
 
 MAKE = """<?xml version="1.0"?><C:mkcalendar xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"
 xmlns:A="http://apple.com/ns/ical/"><D:set><D:prop><D:displayname>{name}</D:displayname>
@@ -43,7 +43,7 @@ async def radicale(tmp_path: Path) -> AsyncIterator[OpenRadicale]:
 @pytest.mark.parametrize("path", ["/", "/me/", "/.well-known/caldav"])
 async def test_an_account_leads_to_its_calendars(tmp_path: Path, radicale: OpenRadicale, path: str) -> None:
     root = f"http://127.0.0.1:{radicale.port}"
-    async with opened(tmp_path, caldav_url=root + path, username="me") as tools:
+    async with open_tools(tmp_path, caldav_url=root + path, username="me") as tools:
         assert tools.calendar.caldav_url == f"{root}/me/b-work/"
         answer = await tools.ok("list-calendars")
     look = {"backgroundColor": "#4986e7", "foregroundColor": "#000000", "selected": True, "defaultReminders": []}
@@ -70,13 +70,13 @@ async def test_an_account_leads_to_its_calendars(tmp_path: Path, radicale: OpenR
 
 async def test_the_main_calendar_is_the_one_of_the_name(tmp_path: Path, radicale: OpenRadicale) -> None:
     url = f"http://127.0.0.1:{radicale.port}/"
-    async with opened(tmp_path, caldav_url=url, username="me", calendar_name="Home & garden") as tools:
+    async with open_tools(tmp_path, caldav_url=url, username="me", calendar_name="Home & garden") as tools:
         assert tools.calendar.caldav_url == f"{url}me/c-home/"
 
 
 async def test_a_calendars_own_address_is_that_one_only(tmp_path: Path, radicale: OpenRadicale) -> None:
     url = f"http://127.0.0.1:{radicale.port}/me/c-home"
-    async with opened(tmp_path, caldav_url=url, username="me") as tools:
+    async with open_tools(tmp_path, caldav_url=url, username="me") as tools:
         assert (await tools.ok("list-calendars"))["totalCount"] == 1
         assert tools.calendar.caldav_url == f"{url}/"
         await tools.create()
@@ -85,19 +85,19 @@ async def test_a_calendars_own_address_is_that_one_only(tmp_path: Path, radicale
 
 async def test_name_and_password_may_stand_in_the_address(tmp_path: Path, radicale: OpenRadicale) -> None:
     url = f"http://me:secret@127.0.0.1:{radicale.port}/"
-    async with opened(tmp_path, caldav_url=url) as tools:
+    async with open_tools(tmp_path, caldav_url=url) as tools:
         event = await tools.create()
     assert event["htmlLink"] == f"http://127.0.0.1:{radicale.port}/me/b-work/planfocus00001.ics"
 
 
 async def test_the_owner_is_whoever_signs_in(tmp_path: Path, radicale: OpenRadicale) -> None:
     url = f"http://127.0.0.1:{radicale.port}/me/b-work/"
-    async with opened(tmp_path, caldav_url=url, username="Ada@example.com") as tools:
+    async with open_tools(tmp_path, caldav_url=url, username="Ada@example.com") as tools:
         assert (await tools.create())["organizer"] == {"email": "ada@example.com", "self": True}
 
 
 async def test_events_of_several_calendars(tmp_path: Path, radicale: OpenRadicale) -> None:
-    async with opened(tmp_path, caldav_url=f"http://127.0.0.1:{radicale.port}/", username="me") as tools:
+    async with open_tools(tmp_path, caldav_url=f"http://127.0.0.1:{radicale.port}/", username="me") as tools:
         await tools.create(calendarId="Work")
         later = {"start": "2027-05-04T14:00:00", "end": "2027-05-04T15:00:00"}
         await tools.create(calendarId="Home & garden", summary="Weeding", **later)
@@ -119,7 +119,7 @@ async def test_events_of_several_calendars(tmp_path: Path, radicale: OpenRadical
 async def test_calendars_come_and_go_while_the_program_runs(tmp_path: Path, radicale: OpenRadicale) -> None:
     """S430"""
     async with (
-        opened(tmp_path, caldav_url=f"http://127.0.0.1:{radicale.port}/", username="me") as tools,
+        open_tools(tmp_path, caldav_url=f"http://127.0.0.1:{radicale.port}/", username="me") as tools,
         OtherProgram(radicale.calendar_url) as program,
     ):
 
@@ -136,7 +136,7 @@ async def test_calendars_come_and_go_while_the_program_runs(tmp_path: Path, radi
 
 async def test_ids_are_per_calendar(tmp_path: Path, radicale: OpenRadicale) -> None:
     """S237"""
-    async with opened(tmp_path, caldav_url=f"http://127.0.0.1:{radicale.port}/", username="me") as tools:
+    async with open_tools(tmp_path, caldav_url=f"http://127.0.0.1:{radicale.port}/", username="me") as tools:
         await tools.create(calendarId="Work")
         await tools.delete(calendarId="Work")
         await tools.create(calendarId="Home & garden")
@@ -145,8 +145,8 @@ async def test_ids_are_per_calendar(tmp_path: Path, radicale: OpenRadicale) -> N
 
 
 async def test_an_account_without_calendars_is_said(tmp_path: Path, radicale: OpenRadicale) -> None:
-    async with wired(f"http://127.0.0.1:{radicale.port}/me/") as wire:
+    async with open_wire(f"http://127.0.0.1:{radicale.port}/me/") as wire:
         wire.url = wire.url.replace("/me/", "/")
         with pytest.raises(Exception, match="has no calendar for events"):
-            async with opened(tmp_path, caldav_url=wire.url, username="somebody") as _:
+            async with open_tools(tmp_path, caldav_url=wire.url, username="somebody") as _:
                 pass

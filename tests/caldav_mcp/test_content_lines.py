@@ -12,7 +12,7 @@ EVENT = Component("VEVENT", ("UID:x", "SUMMARY:Old", Component("VALARM", ("TRIGG
 PRINTABLE = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]))
 
 
-def parsed(event: Component) -> icalendar.Component:
+def parse_event(event: Component) -> icalendar.Component:
     text = write_lines(Component("VCALENDAR", ("VERSION:2.0", event)))
     return icalendar.Calendar.from_ical(text).walk("VEVENT")[0]
 
@@ -20,7 +20,7 @@ def parsed(event: Component) -> icalendar.Component:
 @given(PRINTABLE)
 def test_text_is_read_back_as_it_was(text: str) -> None:
     event = EVENT.having([text_line("SUMMARY", f"{text}\nend")])
-    assert str(parsed(event)["SUMMARY"]) == f"{text}\nend"
+    assert str(parse_event(event)["SUMMARY"]) == f"{text}\nend"
 
 
 @given(PRINTABLE)
@@ -62,9 +62,9 @@ VALUES = st.text(st.characters(codec="utf-8"), max_size=1024)
 @given(st.dictionaries(KEYS, VALUES, max_size=5), st.dictionaries(KEYS, VALUES, max_size=5))
 def test_private_properties_hold_anything_and_merge_key_by_key(one: dict[str, str], other: dict[str, str]) -> None:
     event = merge_properties(merge_properties(EVENT, PRIVATE, one), PRIVATE, other)
-    assert read_properties(parsed(event), PRIVATE) == one | other
+    assert read_properties(parse_event(event), PRIVATE) == one | other
 
 
 def test_keys_over_44_characters_are_dropped_and_values_cut_at_1024() -> None:
     event = merge_properties(EVENT, PRIVATE, {"k" * 44: "v" * 1025, "k" * 45: "v"})
-    assert read_properties(parsed(event), PRIVATE) == {"k" * 44: "v" * 1024}
+    assert read_properties(parse_event(event), PRIVATE) == {"k" * 44: "v" * 1024}

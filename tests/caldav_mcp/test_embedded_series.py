@@ -6,7 +6,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.caldav_mcp.making import AtTheTools, OtherProgram, opened
+from tests.caldav_mcp.making import AtTheTools, OtherProgram, open_tools
 from tests.factories.recurrences import EACH_MINUTE, NEVER, TRAPS, series
 
 from caldav_mcp import embedded, expansion
@@ -61,12 +61,12 @@ async def test_unusual_rules_are_kept_as_they_are(tools: AtTheTools, other: Othe
 
 async def test_traps_that_are_on_disk_already_are_given_out_and_never_computed(tmp_path: Path) -> None:
     """An old data directory, or a file that was copied there: every kind of question is answered, and the day shown."""
-    async with opened(tmp_path) as tools:
+    async with open_tools(tmp_path) as tools:
         await tools.create()
     (folder,) = (p for p in (tmp_path / "radicale").rglob("planfocus00001.ics") if p.parent.name == "calendar")
     for name, line in {"a": EACH_MINUTE, "b": NEVER, "c": TRAPS["dates"]}.items():
         folder.with_name(f"{name}.ics").write_bytes(series(name, f"Trap {name}", line).encode())
-    async with opened(tmp_path) as tools, OtherProgram(tools.calendar.caldav_url) as other:
+    async with open_tools(tmp_path) as tools, OtherProgram(tools.calendar.caldav_url) as other:
         assert (await report(other)).count("Trap ") == 3
         assert "Plan work" in await report(other, expand=EXPAND)
         assert "Trap" not in await report(other, more=LUNCH)

@@ -26,11 +26,11 @@ MONDAY = datetime(2026, 3, 2, tzinfo=UTC)
 DAY = timedelta(days=1)
 
 
-def stored(text: str, name: str = "x") -> Resource:
+def make_resource(text: str, name: str = "x") -> Resource:
     return Resource(name, "1", text.replace("\r\n", "\n"))
 
 
-async def expanded(*resources: Resource, by: Expander | None = None) -> Expansion:
+async def expand_resources(*resources: Resource, by: Expander | None = None) -> Expansion:
     return await (by or Expander()).expand(resources, MONDAY, MONDAY + DAY, BERLIN)
 
 
@@ -43,13 +43,13 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("quick")
 async def test_every_trap_is_left_out_and_the_day_is_there() -> None:
     """No event stops the program: each of these took from seconds to for ever."""
-    traps = [stored(series(name, name, line), name) for name, line in TRAPS.items()]
-    zone = stored(series("zone", "zone", zone=ZONE_OF_SECONDS, start=";TZID=Trap:20260302T080000"), "zone")
-    daily = stored(series("daily", "Standup", "RRULE:FREQ=DAILY"), "daily")
+    traps = [make_resource(series(name, name, line), name) for name, line in TRAPS.items()]
+    zone = make_resource(series("zone", "zone", zone=ZONE_OF_SECONDS, start=";TZID=Trap:20260302T080000"), "zone")
+    daily = make_resource(series("daily", "Standup", "RRULE:FREQ=DAILY"), "daily")
     assert not any(trap.is_plain for trap in (*traps, zone))
     assert not zone.may_be_parsed
     for trap in (*traps, zone):
-        outcome = await expanded(trap, daily)
+        outcome = await expand_resources(trap, daily)
         assert [shown_title(left) for left in outcome.left_out] == [trap.href]
         assert [found.resource.href for found in outcome.found] == ["daily"]
 
@@ -62,36 +62,38 @@ async def test_what_was_stopped_is_not_tried_again_until_it_changes(
     asked: list[int] = []
     really = expansion._answers
 
-    def counted(question: str, number: int) -> list[str | None]:
+    def record_question(question: str, number: int) -> list[str | None]:
         asked.append(number)
         return really(question, number)
 
-    monkeypatch.setattr(expansion, "_answers", counted)
+    monkeypatch.setattr(expansion, "_answers", record_question)
     expander = Expander()
-    trap = stored(series("x", "Trap", EACH_MINUTE))
-    fine = stored(series("y", "Fine", "RRULE:FREQ=HOURLY;UNTIL=20260401T000000Z", start=":20260301T080000Z"), "y")
+    trap = make_resource(series("x", "Trap", EACH_MINUTE))
+    fine = make_resource(
+        series("y", "Fine", "RRULE:FREQ=HOURLY;UNTIL=20260401T000000Z", start=":20260301T080000Z"), "y"
+    )
     with caplog.at_level(logging.WARNING):
         for _ in range(3):
-            outcome = await expanded(trap, fine, by=expander)
+            outcome = await expand_resources(trap, fine, by=expander)
             assert (len(outcome.found), len(outcome.left_out)) == (24, 1)
     assert asked == [2]
     assert [record.getMessage().split()[3] for record in caplog.records] == ["x"]
-    await expanded(stored(series("x", "Trap", "RRULE:FREQ=HOURLY")), by=expander)
+    await expand_resources(make_resource(series("x", "Trap", "RRULE:FREQ=HOURLY")), by=expander)
     assert asked == [2, 1]
 
 
 async def test_a_process_that_does_not_answer_leaves_its_objects_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is killed, however busy the machine is. The one over which it was killed rests a while."""
     expander = Expander()
-    first, second = (stored(series(n, n, "RRULE:FREQ=HOURLY", start=":20260301T080000Z"), n) for n in "ab")
+    first, second = (make_resource(series(n, n, "RRULE:FREQ=HOURLY", start=":20260301T080000Z"), n) for n in "ab")
     with monkeypatch.context() as patched:
         patched.setattr(expansion, "MAX_PROCESS_SECONDS", 0.01)
-        assert (await expanded(first, second, by=expander)).left_out == (first, second)
-    outcome = await expanded(first, second, by=expander)
+        assert (await expand_resources(first, second, by=expander)).left_out == (first, second)
+    outcome = await expand_resources(first, second, by=expander)
     assert (len(outcome.found), outcome.left_out) == (24, (first,))
     rested = time.monotonic() + expansion._REST
     monkeypatch.setattr(expansion, "_now", lambda: rested)
-    assert len((await expanded(first, second, by=expander)).found) == 48
+    assert len((await expand_resources(first, second, by=expander)).found) == 48
 
 
 def facts(found: Occurrence) -> tuple[object, ...]:
@@ -117,7 +119,7 @@ def facts(found: Occurrence) -> tuple[object, ...]:
     ids=lambda text: text.split("SUMMARY:")[1].split("\r\n")[0],
 )  # fmt: skip
 def test_the_process_finds_what_is_found_here(text: str) -> None:
-    resource = stored(text)
+    resource = make_resource(text)
     assert not resource.is_plain
     here = occurrences(resource, MONDAY, MONDAY + DAY, BERLIN)
     ((there, refused_for),) = _ask_process([resource], MONDAY, MONDAY + DAY, BERLIN)
@@ -169,7 +171,7 @@ def test_how_what_is_left_out_is_named(lines: tuple[str, ...], title: str) -> No
     text = series("x", "Standup", *lines)
     if lines[0].startswith("SUMMARY"):
         text = text.replace("SUMMARY:Standup\r\n", "")
-    assert shown_title(stored(text)) == title
+    assert shown_title(make_resource(text)) == title
 
 
 @pytest.mark.usefixtures("quick")
@@ -184,4 +186,4 @@ async def test_the_tools_name_what_is_left_out(tools: AtTheTools, other: OtherPr
         [{"summary": "Standup"}],
     )
     stamp = "x_20270504T080000Z"
-    assert "not found" in await tools.refused("get-event", calendarId="primary", eventId=stamp)
+    assert "not found" in await tools.expect_refusal("get-event", calendarId="primary", eventId=stamp)

@@ -14,7 +14,7 @@ SENT = (
 )  # fmt: skip
 
 
-def changed(*pairs: tuple[str, str]) -> Resource:
+def make_resource(*pairs: tuple[str, str]) -> Resource:
     text = "\n".join(SENT)
     for old, new in pairs:
         assert old in text
@@ -35,7 +35,7 @@ def changed(*pairs: tuple[str, str]) -> Resource:
     ids=["as it was", "stamps", "html", "zone", "defaults", "guests"],
 )
 def test_what_a_server_does_is_no_change(pairs: tuple[tuple[str, str], ...]) -> None:
-    assert not is_overtaken(changed(), changed(*pairs))
+    assert not is_overtaken(make_resource(), make_resource(*pairs))
 
 
 @pytest.mark.parametrize(
@@ -53,4 +53,4 @@ def test_what_a_server_does_is_no_change(pairs: tuple[tuple[str, str], ...]) -> 
     ],
 )
 def test_what_a_person_does_is_a_change(old: str, new: str) -> None:
-    assert is_overtaken(changed(), changed((old, new)))
+    assert is_overtaken(make_resource(), make_resource((old, new)))

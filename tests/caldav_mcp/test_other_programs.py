@@ -48,7 +48,7 @@ async def test_uids_that_contain_each_other_are_told_apart(tools: AtTheTools, ot
 async def test_the_id_of_another_programs_event_is_taken(tools: AtTheTools, other: OtherProgram) -> None:
     """S237"""
     await other.put("x", f"UID:{UID}", *MORNING)
-    refusal = await tools.refused(
+    refusal = await tools.expect_refusal(
         "create-event", calendarId="primary", eventId=DENTIST, summary="Mine", start="2027-06-04", end="2027-06-05"
     )
     assert refusal == f"Event ID '{DENTIST}' already exists. Please use a different ID."
@@ -192,7 +192,7 @@ async def test_cancelled_events_are_not_listed(tools: AtTheTools, other: OtherPr
     assert await tools.titles() == []
     assert (await tools.get(DENTIST))["status"] == "cancelled"
     assert (await tools.update(DENTIST, summary="Back"))["summary"] == "Dentist"
-    refusal = await tools.refused("delete-event", calendarId="primary", eventId=DENTIST)
+    refusal = await tools.expect_refusal("delete-event", calendarId="primary", eventId=DENTIST)
     assert (
         refusal == "MCP error -32600: Google API error: Resource has been deleted. Details: Resource has been deleted"
     )
@@ -224,7 +224,7 @@ async def test_an_invitation(tools: AtTheTools, other: OtherProgram) -> None:
     ]
     named = {"calendarId": "primary", "eventId": DENTIST}
     for change in ({"summary": "Mine"}, {"start": "2027-05-04T12:00:00", "end": "2027-05-04T13:00:00"}):
-        refusal = await tools.refused("update-event", **named, **change)
+        refusal = await tools.expect_refusal("update-event", **named, **change)
         assert refusal == "Shared properties can only be changed by the organizer of the event."
     own = {"colorId": "4", "extendedProperties": {"private": {"a": "1"}}, "reminders": {"useDefault": False}}
     changed = await tools.update(DENTIST, **own)
@@ -266,7 +266,7 @@ async def test_another_program_changes_ours(tools: AtTheTools, other: OtherProgr
     seen = await tools.get()
     assert seen == before | {"summary": "Moved by me", "etag": seen["etag"]}
     named = {"calendarId": "primary", "eventId": "planfocus00001", "ifMatch": before["etag"]}
-    assert await tools.refused("update-event", **named, description="new") == "Precondition Failed"
+    assert await tools.expect_refusal("update-event", **named, description="new") == "Precondition Failed"
     after = await tools.update(description="new")
     assert (after["summary"], after["description"]) == ("Moved by me", "new")
 
@@ -277,12 +277,12 @@ async def test_what_another_program_deleted_stays_deleted(tools: AtTheTools, oth
     await other.delete()
     gone = await tools.get()
     assert gone == {k: v for k, v in before.items() if k != "etag"} | {"status": "cancelled"}
-    refusal = await tools.refused("delete-event", calendarId="primary", eventId="planfocus00001")
+    refusal = await tools.expect_refusal("delete-event", calendarId="primary", eventId="planfocus00001")
     assert (
         refusal == "MCP error -32600: Google API error: Resource has been deleted. Details: Resource has been deleted"
     )
     assert await tools.update(summary="Back") == gone
-    refusal = await tools.refused(
+    refusal = await tools.expect_refusal(
         "create-event",
         calendarId="primary",
         eventId="planfocus00001",
@@ -312,5 +312,5 @@ async def test_stamps_of_another_program_count(tools: AtTheTools, other: OtherPr
 async def test_an_object_without_an_event_is_no_event(tools: AtTheTools, other: OtherProgram) -> None:
     await other.put("todo", "BEGIN:VTODO", "UID:todo1", "DTSTAMP:20260101T000000Z", "SUMMARY:Buy milk", "END:VTODO")
     assert await tools.titles() == []
-    refusal = await tools.refused("get-event", calendarId="primary", eventId="todo1")
+    refusal = await tools.expect_refusal("get-event", calendarId="primary", eventId="todo1")
     assert refusal == "MCP error -32603: Internal error: Event with ID 'todo1' not found in calendar 'primary'."

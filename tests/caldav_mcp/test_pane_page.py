@@ -14,8 +14,8 @@ import pytest_asyncio
 from playwright.async_api import Browser, Locator, Page, Route, async_playwright, expect
 from starlette.applications import Starlette
 from starlette.routing import Mount
-from tests.caldav_mcp.making import START, AtTheTools, OtherProgram, opened
-from tests.fakes.serving import served
+from tests.caldav_mcp.making import START, AtTheTools, OtherProgram, open_tools
+from tests.fakes.serving import serve_app
 
 CHROMIUM = shutil.which("chromium") or ""
 
@@ -40,7 +40,7 @@ async def browser() -> AsyncIterator[Browser]:
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def tools(tmp_path: Path) -> AsyncIterator[AtTheTools]:
-    async with opened(tmp_path) as at_the_tools:
+    async with open_tools(tmp_path) as at_the_tools:
         yield at_the_tools
 
 
@@ -55,7 +55,7 @@ async def open_pane(browser: Browser, tools: AtTheTools) -> AsyncIterator[Open]:
     """Open the page at a width of 380 pixels. Anything it says on the console, or asks elsewhere, fails the test."""
     app = Starlette(routes=[Mount("/day", tools.calendar.pane_app)])
     trouble: list[str] = []
-    async with served(app, lifespan=False) as base:
+    async with serve_app(app, lifespan=False) as base:
 
         async def open_page(query: str = "", **settings: Any) -> Page:
             page = await browser.new_page(**{"viewport": {"width": 380, "height": 800}, **settings})
@@ -209,10 +209,10 @@ CONTRAST = """() => {
 
 async def test_a_calendar_that_is_away(browser: Browser, tmp_path: Path) -> None:
     """The page says so, keeps what it knows, and goes on when the calendar is back."""
-    async with opened(tmp_path) as tools:
+    async with open_tools(tmp_path) as tools:
         await tools.create(start="2026-11-21T10:00:00", end="2026-11-21T11:00:00")
         assert tools.clock.time == START
-        async with served(tools.calendar.pane_app, lifespan=False) as base:
+        async with serve_app(tools.calendar.pane_app, lifespan=False) as base:
             page = await browser.new_page()
             await page.goto(base)
             await expect(page.locator("#events .event b")).to_have_text(["Plan work"])

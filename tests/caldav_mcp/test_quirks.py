@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from tests.caldav_mcp.making import AtTheTools, OpenRadicale, OtherProgram, opened
+from tests.caldav_mcp.making import AtTheTools, OpenRadicale, OtherProgram, open_tools
 from tests.fakes.quirky_caldav import Habit, QuirkyCalDav
-from tests.fakes.serving import served
+from tests.fakes.serving import serve_app
 
 from caldav_mcp.dav import _domain, _elsewhere
 
@@ -27,7 +27,7 @@ async def _front(folder: Path, *habits: Habit) -> AsyncIterator[tuple[str, Quirk
         for path, name in (("/me/a-old/", "Old"), ("/me/b-work/", "Work")):
             assert (await program.request("MKCALENDAR", path, MAKE.format(name=name))).status_code == 201
     quirky = QuirkyCalDav(f"http://127.0.0.1:{radicale.port}", habits)
-    async with served(quirky.app()) as base:
+    async with serve_app(quirky.app()) as base:
         quirky.elsewhere = base.replace("127.0.0.1", "localhost")
         yield base, quirky
     await quirky.aclose()
@@ -43,7 +43,7 @@ def at(tmp_path: Path) -> At:
     async def at(*habits: Habit, path: str = "/me/b-work/") -> AsyncIterator[tuple[AtTheTools, QuirkyCalDav]]:
         async with (
             _front(tmp_path, *habits) as (base, quirky),
-            opened(tmp_path, caldav_url=base + path, username="me", password="app-password") as tools,
+            open_tools(tmp_path, caldav_url=base + path, username="me", password="app-password") as tools,
         ):
             yield tools, quirky
 
@@ -58,7 +58,7 @@ async def _a_life(tools: AtTheTools) -> None:
     changed = await tools.update(summary="Other", ifMatch=made["etag"])
     assert changed == await tools.get()
     assert (changed["summary"], changed["extendedProperties"]) == ("Other", marks)
-    refused = await tools.refused("update-event", calendarId="primary", eventId=made["id"], ifMatch=made["etag"])
+    refused = await tools.expect_refusal("update-event", calendarId="primary", eventId=made["id"], ifMatch=made["etag"])
     assert refused == "Precondition Failed"
     await tools.delete(ifMatch=changed["etag"])
     assert (await tools.get())["status"] == "cancelled"
@@ -97,7 +97,7 @@ async def test_a_list_that_is_cut_off_is_refused(at: At) -> None:
     """S425: what a server leaves out of a list would seem to be free time, and blocks to be deleted."""
     async with at("cuts lists") as (tools, _):
         await tools.create()
-        assert await tools.refused("list-events", calendarId="primary") == (
+        assert await tools.expect_refusal("list-events", calendarId="primary") == (
             "MCP error -32603: Google API server error: The calendar server listed only a part of the calendar (status 507)"
         )
 
@@ -179,7 +179,7 @@ async def test_an_event_whose_time_cannot_be_read_is_named(at: At) -> None:
 async def test_a_server_that_drops_marks_is_refused(at: At) -> None:
     """S75: an event that could not be distinguished from the person's own is removed again."""
     async with at("drops marks") as (tools, _):
-        text = await tools.refused("create-event", **_marked())
+        text = await tools.expect_refusal("create-event", **_build_arguments())
         assert text == (
             "MCP error -32600: Access denied: Forbidden: the calendar server does not keep the mark that tells my events"
             " from yours, so I write none."
@@ -187,7 +187,7 @@ async def test_a_server_that_drops_marks_is_refused(at: At) -> None:
         assert await tools.day() == []
 
 
-def _marked() -> dict[str, object]:
+def _build_arguments() -> dict[str, object]:
     times = {"start": "2027-05-04T10:00:00", "end": "2027-05-04T11:00:00", "timeZone": "Europe/Berlin"}
     marks = {"extendedProperties": {"private": {"ffu": "key"}}}
     return {
@@ -209,7 +209,7 @@ async def test_a_uid_that_another_program_put_elsewhere_is_taken(at: At) -> None
         where = quirky._target + "/me/b-work/another-name.ics"
         put = await quirky._http.put(where, content=text, auth=("me", ""), headers={"Content-Type": "text/calendar"})
         assert put.status_code == 201
-        assert await tools.refused("create-event", **_marked()) == (
+        assert await tools.expect_refusal("create-event", **_build_arguments()) == (
             "Event ID 'planfocus00001' already exists. Please use a different ID."
         )
         assert (await tools.get())["summary"] == made["summary"]
@@ -243,7 +243,7 @@ async def test_a_calendar_that_may_only_be_read(at: At) -> None:
     async with at("read-only") as (tools, _):
         (calendar,) = (await tools.ok("list-calendars"))["calendars"]
         assert calendar["accessRole"] == "reader"
-        refused = await tools.refused("create-event", **_marked() | {"account": "normal"})
+        refused = await tools.expect_refusal("create-event", **_build_arguments() | {"account": "normal"})
         assert refused == "MCP error -32600: Access denied: You need to have writer access to this calendar."
 
 

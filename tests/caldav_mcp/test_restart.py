@@ -13,38 +13,38 @@ from pathlib import Path
 
 import pytest
 from mcp import Client
-from tests.caldav_mcp.making import creation, opened, over_mcp
+from tests.caldav_mcp.making import creation, open_tools, over_mcp
 
 from caldav_mcp.__main__ import main
 
 
 async def test_closing_and_opening_keeps_everything(tmp_path: Path) -> None:
     """S237"""
-    async with opened(tmp_path) as tools:
+    async with open_tools(tmp_path) as tools:
         kept = await tools.create(description="d", colorId="9", extendedProperties={"private": {"a": "1"}})
         await tools.create("planfocus00002")
         await tools.delete("planfocus00002")
         await tools.create("planfocus00003")
         first_url = tools.calendar.caldav_url
-    async with opened(tmp_path) as tools:
+    async with open_tools(tmp_path) as tools:
         link = kept["htmlLink"].replace(first_url, tools.calendar.caldav_url)
         assert await tools.day() == [kept | {"htmlLink": link}, await tools.get("planfocus00003")]
         assert (await tools.get("planfocus00002"))["status"] == "cancelled"
-        assert (await tools.refused("create-event", **creation("planfocus00002"))).startswith(
+        assert (await tools.expect_refusal("create-event", **creation("planfocus00002"))).startswith(
             "Event ID 'planfocus00002'"
         )
 
 
 async def test_the_calendar_takes_the_zone_it_is_opened_with(tmp_path: Path) -> None:
-    async with opened(tmp_path) as tools:
+    async with open_tools(tmp_path) as tools:
         await tools.create()
-    async with opened(tmp_path, time_zone="Asia/Tokyo") as tools:
+    async with open_tools(tmp_path, time_zone="Asia/Tokyo") as tools:
         assert (await tools.ok("list-calendars"))["calendars"][0]["timeZone"] == "Asia/Tokyo"
         assert (await tools.get())["start"] == {"dateTime": "2027-05-04T17:00:00+09:00", "timeZone": "Europe/Berlin"}
 
 
 async def test_two_at_the_same_time_share_one_store(tmp_path: Path) -> None:
-    async with opened(tmp_path) as one, opened(tmp_path) as other:
+    async with open_tools(tmp_path) as one, open_tools(tmp_path) as other:
         await one.create()
         assert await other.titles() == ["Plan work"]
         for title in ("One", "Two", "Six"):
@@ -57,15 +57,15 @@ async def test_two_at_the_same_time_share_one_store(tmp_path: Path) -> None:
 
 
 async def test_closing_twice_is_closing_once(tmp_path: Path) -> None:
-    async with opened(tmp_path) as tools:
+    async with open_tools(tmp_path) as tools:
         await tools.calendar.aclose()
-        refusal = await tools.refused("list-events", calendarId="primary")
+        refusal = await tools.expect_refusal("list-events", calendarId="primary")
     assert refusal.endswith("failed, reason: the calendar was closed")
 
 
 async def test_an_unknown_zone_is_said(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="Mars/Olympus is not a time zone"):
-        async with opened(tmp_path, time_zone="Mars/Olympus") as _:
+        async with open_tools(tmp_path, time_zone="Mars/Olympus") as _:
             pass
 
 
@@ -122,7 +122,7 @@ async def test_killing_loses_nothing_that_was_answered(tmp_path: Path) -> None:
         os.kill(process.pid, signal.SIGKILL)
         await asyncio.wait({writing})
         assert writing.exception() is not None
-    async with opened(tmp_path) as tools:
+    async with open_tools(tmp_path) as tools:
         assert {event_id: (await tools.get(event_id))["status"] for event_id in answered} == answered
 
 

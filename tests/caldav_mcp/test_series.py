@@ -53,14 +53,16 @@ async def test_one_occurrence_by_its_original_start(tools: AtTheTools) -> None:
     scope = {"modificationScope": "thisEventOnly", "originalStartTime": "2027-05-05T10:00:00+02:00"}
     assert (await tools.update("standup0001", **scope, summary="Other"))["id"] == SECOND
     wrong = scope | {"originalStartTime": "2027-05-05T10:00:01+02:00"}
-    refusal = await tools.refused("update-event", calendarId="primary", eventId="standup0001", **wrong, summary="x")
+    refusal = await tools.expect_refusal(
+        "update-event", calendarId="primary", eventId="standup0001", **wrong, summary="x"
+    )
     assert refusal == "Not Found"
 
 
 async def test_a_scope_needs_a_series(tools: AtTheTools) -> None:
     await tools.create()
     scope = {"modificationScope": "thisEventOnly", "originalStartTime": "2027-05-04T10:00:00"}
-    refusal = await tools.refused("update-event", calendarId="primary", eventId="planfocus00001", **scope)
+    refusal = await tools.expect_refusal("update-event", calendarId="primary", eventId="planfocus00001", **scope)
     assert refusal == 'Scope other than "all" only applies to recurring events'
 
 
@@ -70,7 +72,7 @@ async def test_one_occurrence_is_deleted(tools: AtTheTools) -> None:
     for occurrence in (SECOND, THIRD):
         assert (await tools.delete(occurrence))["eventId"] == occurrence
         assert (await tools.get(occurrence))["status"] == "cancelled"
-        refusal = await tools.refused("delete-event", calendarId="primary", eventId=occurrence)
+        refusal = await tools.expect_refusal("delete-event", calendarId="primary", eventId=occurrence)
         assert refusal.endswith("Details: Resource has been deleted")
     assert await all_of(tools) == [("Stand-up", "2027-05-04T10:00"), ("Stand-up", "2027-05-07T10:00")]
 
@@ -79,8 +81,8 @@ async def test_an_occurrence_that_never_was(tools: AtTheTools) -> None:
     await series(tools)
     for stamp in ("20270508T080000Z", "20270505T080001Z", "20270505", "20271305T080000Z"):
         wrong = f"standup0001_{stamp}"
-        assert "not found" in await tools.refused("get-event", calendarId="primary", eventId=wrong)
-        refusal = await tools.refused("delete-event", calendarId="primary", eventId=wrong)
+        assert "not found" in await tools.expect_refusal("get-event", calendarId="primary", eventId=wrong)
+        refusal = await tools.expect_refusal("delete-event", calendarId="primary", eventId=wrong)
         assert refusal == "MCP error -32600: Resource not found: Not Found"
 
 
@@ -126,10 +128,10 @@ async def test_the_rest_of_a_series_goes_on_differently(tools: AtTheTools) -> No
 async def test_what_cannot_go_on_differently(tools: AtTheTools) -> None:
     await series(tools, start="2026-11-20T10:00:00", end="2026-11-20T11:00:00")
     named = {"calendarId": "primary", "eventId": "standup0001", "modificationScope": "thisAndFollowing"}
-    refusal = await tools.refused("update-event", **named, futureStartDate="2026-11-21T01:00:00")
+    refusal = await tools.expect_refusal("update-event", **named, futureStartDate="2026-11-21T01:00:00")
     assert refusal.endswith("futureStartDate must be in the future at futureStartDate")
     await tools.update("standup0001", recurrence=["RDATE;TZID=Europe/Berlin:20270506T100000"])
-    refusal = await tools.refused("update-event", **named, futureStartDate="2027-05-06T10:00:00")
+    refusal = await tools.expect_refusal("update-event", **named, futureStartDate="2027-05-06T10:00:00")
     assert refusal == "Event does not have recurrence rules"
 
 

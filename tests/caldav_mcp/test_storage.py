@@ -8,7 +8,7 @@ import icalendar
 from tests.caldav_mcp.making import AtTheTools, OtherProgram
 
 
-async def stored(other: OtherProgram, name: str = "planfocus00001") -> icalendar.Component:
+async def read_stored(other: OtherProgram, name: str = "planfocus00001") -> icalendar.Component:
     (event,) = icalendar.Calendar.from_ical(await other.get(name)).walk("VEVENT")
     return event
 
@@ -30,7 +30,7 @@ async def test_an_event_is_a_plain_object_at_its_id(tools: AtTheTools, other: Ot
         "timeZone": "Asia/Tokyo",
     }
     await tools.create(**given)
-    assert lines_of(await stored(other)) == {
+    assert lines_of(await read_stored(other)) == {
         "UID:planfocus00001",
         "SUMMARY:Plan work",
         "DESCRIPTION:One\\, two\\; three\\n\\\\four",
@@ -56,14 +56,14 @@ async def test_an_event_is_a_plain_object_at_its_id(tools: AtTheTools, other: Ot
 
 async def test_all_day_events_have_dates(tools: AtTheTools, other: OtherProgram) -> None:
     await tools.create(start="2027-05-04", end="2027-05-06")
-    times = {line for line in lines_of(await stored(other)) if line.startswith(("DTSTART", "DTEND"))}
+    times = {line for line in lines_of(await read_stored(other)) if line.startswith(("DTSTART", "DTEND"))}
     assert times == {"DTSTART;VALUE=DATE:20270504", "DTEND;VALUE=DATE:20270506"}
 
 
 async def test_the_second_of_two_equal_hours_is_kept_in_utc(tools: AtTheTools, other: OtherProgram) -> None:
     """S231"""
     await tools.create(start="2027-10-31T02:30:00+01:00", end="2027-10-31T03:30:00+01:00")
-    times = {line for line in lines_of(await stored(other)) if line.startswith(("DTSTART", "DTEND"))}
+    times = {line for line in lines_of(await read_stored(other)) if line.startswith(("DTSTART", "DTEND"))}
     assert times == {
         "DTSTART;X-FATEFORGER-TZID=Europe/Berlin:20271031T013000Z",
         "DTEND;TZID=Europe/Berlin:20271031T033000",
@@ -73,17 +73,17 @@ async def test_the_second_of_two_equal_hours_is_kept_in_utc(tools: AtTheTools, o
 async def test_reminders_are_alarms(tools: AtTheTools, other: OtherProgram) -> None:
     overrides = [{"method": "popup", "minutes": 5}, {"method": "email", "minutes": 60}]
     await tools.create(reminders={"useDefault": False, "overrides": overrides})
-    alarms = (await stored(other)).walk("VALARM")
+    alarms = (await read_stored(other)).walk("VALARM")
     written = [(str(alarm["ACTION"]), alarm["TRIGGER"].to_ical()) for alarm in alarms]
     assert written == [("DISPLAY", b"-PT5M"), ("EMAIL", b"-PT1H")]
 
 
 async def test_an_update_counts_and_stamps(tools: AtTheTools, other: OtherProgram) -> None:
     await tools.create()
-    before = lines_of(await stored(other), "DTSTAMP", "LAST-MODIFIED", "X-FATEFORGER-UPDATED")
+    before = lines_of(await read_stored(other), "DTSTAMP", "LAST-MODIFIED", "X-FATEFORGER-UPDATED")
     tools.clock.passes(hours=1)
     await tools.update(start="2027-05-04T12:00:00", end="2027-05-04T13:00:00", summary="Other")
-    assert lines_of(await stored(other)) - before == {
+    assert lines_of(await read_stored(other)) - before == {
         "DTSTART;TZID=Europe/Berlin:20270504T120000",
         "DTEND;TZID=Europe/Berlin:20270504T130000",
         "SUMMARY:Other",

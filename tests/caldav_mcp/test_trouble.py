@@ -11,9 +11,9 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
-from tests.caldav_mcp.making import PASSWORD, START, AtTheTools, OpenRadicale, OtherProgram, creation, opened
-from tests.caldav_mcp.wire import Fault, Wire, wired
-from tests.fakes.serving import served
+from tests.caldav_mcp.making import PASSWORD, START, AtTheTools, OpenRadicale, OtherProgram, creation, open_tools
+from tests.caldav_mcp.wire import Fault, Wire, open_wire
+from tests.fakes.serving import serve_app
 
 from caldav_mcp.dav import Dav
 from caldav_mcp.embedded import EmbeddedRadicale
@@ -56,20 +56,20 @@ async def radicale(tmp_path: Path) -> AsyncIterator[OpenRadicale]:
 
 @pytest.fixture
 async def wire(radicale: OpenRadicale) -> AsyncIterator[Wire]:
-    async with wired(radicale.calendar_url) as wire:
+    async with open_wire(radicale.calendar_url) as wire:
         yield wire
 
 
 @pytest.fixture
 async def tools(wire: Wire, tmp_path: Path) -> AsyncIterator[AtTheTools]:
-    async with opened(tmp_path, caldav_url=wire.url, username="me") as tools:
+    async with open_tools(tmp_path, caldav_url=wire.url, username="me") as tools:
         yield tools
 
 
 @pytest.mark.parametrize("fault", FULL)
 async def test_a_create_that_fails(tools: AtTheTools, wire: Wire, fault: Fault) -> None:
     wire.meets("PUT", fault)
-    assert await tools.refused("create-event", **creation()) == FULL[fault]
+    assert await tools.expect_refusal("create-event", **creation()) == FULL[fault]
     assert await tools.titles() == []
     await tools.create()
     assert await tools.titles() == ["Plan work"]
@@ -79,7 +79,7 @@ async def test_a_create_that_fails(tools: AtTheTools, wire: Wire, fault: Fault) 
 async def test_an_update_that_fails(tools: AtTheTools, wire: Wire, fault: Fault) -> None:
     await tools.create()
     wire.meets("PUT", fault)
-    assert await tools.refused("update-event", **NAMED, summary="Other") == BARE[fault]
+    assert await tools.expect_refusal("update-event", **NAMED, summary="Other") == BARE[fault]
     assert await tools.titles() == ["Plan work"]
 
 
@@ -87,7 +87,7 @@ async def test_an_update_that_fails(tools: AtTheTools, wire: Wire, fault: Fault)
 async def test_a_delete_that_fails(tools: AtTheTools, wire: Wire, fault: Fault) -> None:
     await tools.create()
     wire.meets("DELETE", fault)
-    assert await tools.refused("delete-event", **NAMED) == FULL[fault]
+    assert await tools.expect_refusal("delete-event", **NAMED) == FULL[fault]
     assert (await tools.get())["status"] == "confirmed"
     await tools.delete()
 
@@ -96,13 +96,13 @@ async def test_a_delete_that_fails(tools: AtTheTools, wire: Wire, fault: Fault) 
 async def test_reads_that_fail(tools: AtTheTools, wire: Wire, fault: Fault) -> None:
     await tools.create()
     wire.meets("REPORT", fault, fault, fault)
-    assert await tools.refused("list-events", calendarId="primary") == FULL[fault]
+    assert await tools.expect_refusal("list-events", calendarId="primary") == FULL[fault]
     wire.faults.clear()
     wire.meets("GET", fault, fault, fault)
-    assert await tools.refused("get-event", **NAMED) == FULL[fault]
+    assert await tools.expect_refusal("get-event", **NAMED) == FULL[fault]
     wire.faults.clear()
     wire.meets("GET", fault, fault, fault)
-    assert await tools.refused("update-event", **NAMED, summary="x") == BARE[fault]
+    assert await tools.expect_refusal("update-event", **NAMED, summary="x") == BARE[fault]
 
 
 @pytest.mark.parametrize("fault", ["reset", 503])
@@ -118,25 +118,25 @@ async def test_a_lost_connection(tools: AtTheTools, wire: Wire) -> None:
     await tools.create()
     at = f"request to {wire.url}planfocus00001.ics failed, reason: read ECONNRESET"
     wire.meets("PUT", "reset")
-    assert await tools.refused("update-event", **NAMED, summary="Other") == at
+    assert await tools.expect_refusal("update-event", **NAMED, summary="Other") == at
     wire.meets("DELETE", "reset")
-    assert await tools.refused("delete-event", **NAMED) == f"MCP error -32600: Google API error: {at}"
+    assert await tools.expect_refusal("delete-event", **NAMED) == f"MCP error -32600: Google API error: {at}"
     wire.meets("PUT", "reset")
-    refusal = await tools.refused("create-event", **creation("planfocus00002"))
+    refusal = await tools.expect_refusal("create-event", **creation("planfocus00002"))
     assert refusal == f"MCP error -32600: Google API error: {at}".replace("00001", "00002")
     assert await tools.titles() == ["Plan work"]
 
 
 async def test_writes_are_sent_once(tools: AtTheTools, wire: Wire) -> None:
     wire.meets("PUT", 503)
-    await tools.refused("create-event", **creation())
+    await tools.expect_refusal("create-event", **creation())
     assert wire.sent.count("PUT") == 1
 
 
 async def test_a_create_whose_answer_was_lost_happened(tools: AtTheTools, wire: Wire) -> None:
     wire.meets("PUT", "reset after")
-    assert (await tools.refused("create-event", **creation())).endswith("read ECONNRESET")
-    assert await tools.refused("create-event", **creation()) == (
+    assert (await tools.expect_refusal("create-event", **creation())).endswith("read ECONNRESET")
+    assert await tools.expect_refusal("create-event", **creation()) == (
         "Event ID 'planfocus00001' already exists. Please use a different ID."
     )
     assert await tools.titles() == ["Plan work"]
@@ -147,7 +147,7 @@ async def test_a_create_whose_answer_was_lost_happened(tools: AtTheTools, wire: 
 async def test_an_update_whose_answer_was_lost_happened(tools: AtTheTools, wire: Wire) -> None:
     await tools.create()
     wire.meets("PUT", "reset after")
-    await tools.refused("update-event", **NAMED, summary="Other")
+    await tools.expect_refusal("update-event", **NAMED, summary="Other")
     assert await tools.titles() == ["Other"]
 
 
@@ -155,9 +155,9 @@ async def test_a_delete_whose_answer_was_lost_happened(tools: AtTheTools, wire: 
     """S237: the register knows the event before it is deleted."""
     await tools.create()
     wire.meets("DELETE", "reset after")
-    await tools.refused("delete-event", **NAMED)
+    await tools.expect_refusal("delete-event", **NAMED)
     assert (await tools.get())["status"] == "cancelled"
-    assert (await tools.refused("delete-event", **NAMED)).endswith("Resource has been deleted")
+    assert (await tools.expect_refusal("delete-event", **NAMED)).endswith("Resource has been deleted")
 
 
 async def test_an_update_starts_again_when_somebody_was_faster(tools: AtTheTools, wire: Wire) -> None:
@@ -167,14 +167,14 @@ async def test_an_update_starts_again_when_somebody_was_faster(tools: AtTheTools
     after = await tools.update(summary="Other")
     assert (after["summary"], after["etag"] != before["etag"]) == ("Other", True)
     wire.meets("PUT", 412)
-    refusal = await tools.refused("update-event", **NAMED, summary="x", ifMatch=after["etag"])
+    refusal = await tools.expect_refusal("update-event", **NAMED, summary="x", ifMatch=after["etag"])
     assert refusal == "Precondition Failed"
 
 
 async def test_but_not_for_ever(tools: AtTheTools, wire: Wire) -> None:
     await tools.create()
     wire.meets("PUT", *[412] * 9)
-    refusal = await tools.refused("update-event", **NAMED, summary="Other")
+    refusal = await tools.expect_refusal("update-event", **NAMED, summary="Other")
     assert refusal == "The event was changed by somebody else again and again"
     assert len(wire.faults) == 4
 
@@ -197,7 +197,7 @@ async def test_an_answer_that_unpacks_to_too_much_is_not_taken_in() -> None:
         return Response(packed, headers={"Content-Encoding": "gzip"})
 
     app = Starlette(routes=[Route("/{path:path}", answer, methods=["REPORT", "PUT"])])
-    async with served(app) as base, Dav(username="me", on_this_machine=True, time_limit=60) as dav:
+    async with serve_app(app) as base, Dav(username="me", on_this_machine=True, time_limit=60) as dav:
         with pytest.raises(TooMuch) as refused:
             await dav.request("REPORT", base + "/")
         with pytest.raises(NoAnswer):
@@ -215,7 +215,7 @@ async def test_a_packed_answer_is_unpacked_once() -> None:
         return Response(gzip.compress("“Arbeit”".encode()), headers={"Content-Encoding": "gzip", "ETag": '"1"'})
 
     app = Starlette(routes=[Route("/{path:path}", answer)])
-    async with served(app) as base, Dav(username="me", on_this_machine=True, time_limit=60) as dav:
+    async with serve_app(app) as base, Dav(username="me", on_this_machine=True, time_limit=60) as dav:
         said = await dav.request("GET", f"{base}/one.ics")
     assert (said.text, said.headers["ETag"], str(said.url)) == ("“Arbeit”", '"1"', f"{base}/one.ics")
 
@@ -227,29 +227,32 @@ async def test_a_calendar_that_is_gone_says_nothing_of_its_events(
     async with Dav(username="me", on_this_machine=True, time_limit=60) as dav:
         await dav.request("DELETE", radicale.calendar_url)
     gone = "MCP error -32600: Resource not found: Not Found"
-    assert await tools.refused("list-events", calendarId="primary") == gone
-    assert await tools.refused("get-event", **NAMED) == gone
-    assert await tools.refused("delete-event", **NAMED) == gone
-    assert await tools.refused("create-event", **creation("planfocus00002")) == gone
+    assert await tools.expect_refusal("list-events", calendarId="primary") == gone
+    assert await tools.expect_refusal("get-event", **NAMED) == gone
+    assert await tools.expect_refusal("delete-event", **NAMED) == gone
+    assert await tools.expect_refusal("create-event", **creation("planfocus00002")) == gone
 
 
 async def test_radicale_stops_and_comes_back(tmp_path: Path) -> None:
-    async with opened(tmp_path) as first:
+    async with open_tools(tmp_path) as first:
         await first.create()
     radicale = OpenRadicale(tmp_path / "radicale")
-    async with opened(tmp_path, caldav_url=radicale.calendar_url, username="me") as tools:
+    async with open_tools(tmp_path, caldav_url=radicale.calendar_url, username="me") as tools:
         assert await tools.titles() == ["Plan work"]
         radicale.stop()
         refused = f"request to {radicale.calendar_url} failed, reason: connect ECONNREFUSED"
         event = f"request to {radicale.calendar_url}planfocus00001.ics failed, reason: connect ECONNREFUSED"
         full = f"MCP error -32600: Google API error: {event}"
         assert (
-            await tools.refused("list-events", calendarId="primary") == f"MCP error -32600: Google API error: {refused}"
+            await tools.expect_refusal("list-events", calendarId="primary")
+            == f"MCP error -32600: Google API error: {refused}"
         )
-        assert await tools.refused("get-event", **NAMED) == full
-        assert await tools.refused("delete-event", **NAMED) == full
-        assert await tools.refused("update-event", **NAMED, summary="Other") == event
-        assert (await tools.refused("create-event", **creation("planfocus00002"))).endswith("connect ECONNREFUSED")
+        assert await tools.expect_refusal("get-event", **NAMED) == full
+        assert await tools.expect_refusal("delete-event", **NAMED) == full
+        assert await tools.expect_refusal("update-event", **NAMED, summary="Other") == event
+        assert (await tools.expect_refusal("create-event", **creation("planfocus00002"))).endswith(
+            "connect ECONNREFUSED"
+        )
         again = OpenRadicale(tmp_path / "radicale", radicale.port)
         assert await tools.titles() == ["Plan work"]
         again.stop()
@@ -257,19 +260,19 @@ async def test_radicale_stops_and_comes_back(tmp_path: Path) -> None:
 
 async def test_a_server_that_is_not_there_cannot_be_opened(tmp_path: Path) -> None:
     with pytest.raises(ServiceError, match="connect ECONNREFUSED"):
-        async with opened(tmp_path, caldav_url="http://me:secret@127.0.0.1:9/") as _:
+        async with open_tools(tmp_path, caldav_url="http://me:secret@127.0.0.1:9/") as _:
             pass
 
 
 async def test_an_address_that_is_none_is_said(tmp_path: Path) -> None:
     with pytest.raises(ServiceError, match="missing an 'http://' or 'https://' protocol"):
-        async with opened(tmp_path, caldav_url="calendar.example.com") as _:
+        async with open_tools(tmp_path, caldav_url="calendar.example.com") as _:
             pass
 
 
 async def test_passwords_in_addresses_are_not_shown(tmp_path: Path) -> None:
     with pytest.raises(ServiceError) as trouble:
-        async with opened(tmp_path, caldav_url="http://me:secret@127.0.0.1:9/") as _:
+        async with open_tools(tmp_path, caldav_url="http://me:secret@127.0.0.1:9/") as _:
             pass
     assert "secret" not in str(trouble.value)
 
@@ -286,12 +289,12 @@ async def test_foreign_web_pages_cannot_reach_the_embedded_server(tmp_path: Path
 async def test_a_register_that_cannot_be_used_is_said(tmp_path: Path) -> None:
     (tmp_path / "events.sqlite").write_bytes(b"no database at all, but long enough to look at" * 30)
     with pytest.raises(ServiceError, match="register of ids cannot be used"):
-        async with opened(tmp_path) as _:
+        async with open_tools(tmp_path) as _:
             pass
 
 
 async def test_an_address_that_is_no_calendar(tmp_path: Path, wire: Wire) -> None:
     wire.meets("PROPFIND", 404)
     with pytest.raises(ServiceError, match="There is nothing at"):
-        async with opened(tmp_path, caldav_url=wire.url, username="me") as _:
+        async with open_tools(tmp_path, caldav_url=wire.url, username="me") as _:
             pass

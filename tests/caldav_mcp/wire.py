@@ -53,10 +53,10 @@ class Wire:
             case "reset":
                 writer.transport.abort()
             case "reset after":
-                await self._forwarded(request)
+                await self._forward(request)
                 writer.transport.abort()
             case None:
-                writer.write(await self._forwarded(request))
+                writer.write(await self._forward(request))
                 await writer.drain()
             case int():
                 location = "Location: /elsewhere/\r\n" if fault in {301, 302} else ""
@@ -65,7 +65,7 @@ class Wire:
                 )
                 await writer.drain()
 
-    async def _forwarded(self, request: bytes) -> bytes:
+    async def _forward(self, request: bytes) -> bytes:
         parts = urlsplit(self.target)
         reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
         writer.write(request)
@@ -80,7 +80,7 @@ def _length(head: bytes) -> int:
 
 
 @asynccontextmanager
-async def wired(target: str) -> AsyncIterator[Wire]:
+async def open_wire(target: str) -> AsyncIterator[Wire]:
     """Yield a wire to a server, for as long as the `with` lasts. Its `url` has the path of `target`."""
     wire = Wire(target)
     under_way: set[asyncio.Task[None]] = set()

@@ -62,7 +62,7 @@ MOMENTS = {
 }
 
 
-def owned(n: int = 0) -> OwnedId:
+def make_owned_id(n: int = 0) -> OwnedId:
     return OwnedId(f"fftb{n:032d}")
 
 
@@ -78,7 +78,7 @@ def marker(op_id: str = "t1-0", **given: Any) -> Marker:
 
 async def put(calendar: Calendar, event_id: OwnedId | None = None, **given: Any) -> EventImage:
     """Create an event and give it back as the calendar shows it."""
-    outcome = await calendar.write(Create(event_id or owned(), fields(**given), marker()))
+    outcome = await calendar.write(Create(event_id or make_owned_id(), fields(**given), marker()))
     assert isinstance(outcome, Done), outcome
     assert outcome.image is not None
     return outcome.image
@@ -86,7 +86,7 @@ async def put(calendar: Calendar, event_id: OwnedId | None = None, **given: Any)
 
 async def read(calendar: Calendar, event_id: str | None = None) -> EventImage:
     """Return the event, which has to be there."""
-    image = await calendar.get(event_id or owned())
+    image = await calendar.get(event_id or make_owned_id())
     assert image is not None
     return image
 
@@ -117,7 +117,7 @@ class CalendarContract:
         assert created.fields == fields()
         assert created.marker == marker()
         shape = (created.id, created.status, created.busy, created.organized_by_me, created.series_id)
-        assert shape == (owned(), "confirmed", True, True, None)
+        assert shape == (make_owned_id(), "confirmed", True, True, None)
         assert (created.event_type, created.extras, created.is_timed) == ("default", PLAIN, True)
         assert created.version is not None
         assert await read(calendar) == created
@@ -126,7 +126,12 @@ class CalendarContract:
     async def test_the_raw_answer_is_json_and_whole(self, calendar: Calendar) -> None:
         raw = (await put(calendar)).raw
         assert json.loads(json.dumps(raw)) == raw
-        assert (raw["id"], raw["summary"], raw["description"], raw["colorId"]) == (owned(), "Deep work", "Notes", "9")
+        assert (raw["id"], raw["summary"], raw["description"], raw["colorId"]) == (
+            make_owned_id(),
+            "Deep work",
+            "Notes",
+            "9",
+        )
 
     async def test_an_event_without_notes_and_color(self, calendar: Calendar) -> None:
         created = await put(calendar, description="", color_id=None)
@@ -135,47 +140,49 @@ class CalendarContract:
 
     async def test_an_event_is_created_with_all_that_a_person_can_add(self, calendar: Calendar) -> None:
         """K12: every read shows it; an update leaves it alone."""
-        outcome = await calendar.write(Create(owned(), fields(), marker(), EXTRAS))
+        outcome = await calendar.write(Create(make_owned_id(), fields(), marker(), EXTRAS))
         assert isinstance(outcome, Done)
         assert outcome.image is not None
         assert (outcome.image.extras, outcome.image.marker) == (self.taken, marker())
         assert (await read(calendar)).extras == self.taken
         assert [event.extras for event in await calendar.window(NINE, NINE + HOUR)] == [self.taken]
-        await calendar.write(Update(owned(), {"summary": "Other", "start": NINE - HOUR}, marker("t2-0")))
+        await calendar.write(Update(make_owned_id(), {"summary": "Other", "start": NINE - HOUR}, marker("t2-0")))
         assert (await read(calendar)).extras == self.taken
 
     async def test_a_color_is_taken_away_or_the_calendar_says_that_it_cannot(self, calendar: Calendar) -> None:
         """K12: alone it is refused; among other changes it is left, which the answer shows."""
         await put(calendar)
-        outcome = await calendar.write(Update(owned(), {"color_id": None}, marker("t2-0")))
+        outcome = await calendar.write(Update(make_owned_id(), {"color_id": None}, marker("t2-0")))
         assert isinstance(outcome, Done if calendar.traits.can_clear_color else Rejected)
-        await calendar.write(Update(owned(), {"color_id": None, "summary": "Other"}, marker("t3-0")))
+        await calendar.write(Update(make_owned_id(), {"color_id": None, "summary": "Other"}, marker("t3-0")))
         left = None if calendar.traits.can_clear_color else "9"
         assert (await read(calendar)).fields == fields(summary="Other", color_id=left)
 
     async def test_an_unknown_id_is_none(self, calendar: Calendar) -> None:
-        assert await calendar.get(owned(7)) is None
+        assert await calendar.get(make_owned_id(7)) is None
         assert await calendar.get("nobodysevent") is None
 
     async def test_an_id_is_taken_once(self, calendar: Calendar) -> None:
         created = await put(calendar)
-        assert await calendar.write(Create(owned(), fields(summary="Other"), marker("t2-0"))) == Exists()
+        assert await calendar.write(Create(make_owned_id(), fields(summary="Other"), marker("t2-0"))) == Exists()
         assert await read(calendar) == created
 
     async def test_of_equal_creates_at_once_one_wins(self, calendar: Calendar) -> None:
-        outcomes = await asyncio.gather(*(calendar.write(Create(owned(), fields(), marker(f"t{n}"))) for n in range(4)))
+        outcomes = await asyncio.gather(
+            *(calendar.write(Create(make_owned_id(), fields(), marker(f"t{n}"))) for n in range(4))
+        )
         assert sorted(type(outcome).__name__ for outcome in outcomes) == ["Done", "Exists", "Exists", "Exists"]
-        assert await day_of(calendar) == [owned()]
+        assert await day_of(calendar) == [make_owned_id()]
 
     async def test_an_equal_title_at_the_same_time_is_no_obstacle(self, calendar: Calendar, person: Person) -> None:
         await person.creates(FOREIGN, "Deep work", NINE, NINE + HOUR)
-        assert isinstance(await calendar.write(Create(owned(), fields(), marker())), Done)
-        assert await day_of(calendar) == sorted([FOREIGN, owned()])
+        assert isinstance(await calendar.write(Create(make_owned_id(), fields(), marker())), Done)
+        assert await day_of(calendar) == sorted([FOREIGN, make_owned_id()])
 
     async def test_an_end_before_the_start_is_rejected(self, calendar: Calendar) -> None:
-        outcome = await calendar.write(Create(owned(), fields(end=NINE - HOUR), marker()))
+        outcome = await calendar.write(Create(make_owned_id(), fields(end=NINE - HOUR), marker()))
         assert isinstance(outcome, Rejected)
-        assert await calendar.get(owned()) is None
+        assert await calendar.get(make_owned_id()) is None
 
     @pytest.mark.parametrize("words", WORDS.values(), ids=WORDS.keys())
     async def test_words_survive(self, calendar: Calendar, words: str) -> None:
@@ -183,7 +190,7 @@ class CalendarContract:
         title = " ".join(words.split())
         created = await put(calendar, summary=title, description=words.strip())
         assert (created.summary, created.description) == (title, words.strip())
-        changed = await calendar.write(Update(owned(), {"description": f"» {words.strip()}"}, marker("t2-0")))
+        changed = await calendar.write(Update(make_owned_id(), {"description": f"» {words.strip()}"}, marker("t2-0")))
         assert isinstance(changed, Done)
         assert (await read(calendar)).fields == fields(summary=title, description=f"» {words.strip()}")
 
@@ -191,8 +198,8 @@ class CalendarContract:
         """S63"""
         colors = ["6", "4", "9", "8", "10", "7", "2", "5", "1"]
         for n, color in enumerate(colors):
-            await put(calendar, owned(n), color_id=color)
-        assert [(await read(calendar, owned(n))).color_id for n in range(9)] == colors
+            await put(calendar, make_owned_id(n), color_id=color)
+        assert [(await read(calendar, make_owned_id(n))).color_id for n in range(9)] == colors
 
     @pytest.mark.parametrize("moment", MOMENTS.values(), ids=MOMENTS.keys())
     async def test_instants_survive(self, calendar: Calendar, moment: str) -> None:
@@ -201,43 +208,43 @@ class CalendarContract:
         created = await put(calendar, start=start, end=start + 90 * MINUTE)
         assert (created.start, created.end) == (start, start + 90 * MINUTE)
         later = {"start": start + HOUR, "end": start + 3 * HOUR}
-        assert isinstance(await calendar.write(Update(owned(), later, marker("t2-0"))), Done)
+        assert isinstance(await calendar.write(Update(make_owned_id(), later, marker("t2-0"))), Done)
         assert (await read(calendar)).fields == fields(**later)
-        assert [e.id for e in await calendar.window(start + 2 * HOUR, start + 3 * HOUR)] == [owned()]
+        assert [e.id for e in await calendar.window(start + 2 * HOUR, start + 3 * HOUR)] == [make_owned_id()]
 
     # --- deleted events ---
 
     async def test_a_deleted_event_is_shown_as_cancelled(self, calendar: Calendar) -> None:
         await put(calendar)
-        assert await calendar.write(Delete(owned())) == Done(None)
+        assert await calendar.write(Delete(make_owned_id())) == Done(None)
         gone = await read(calendar)
-        assert (gone.id, gone.gone, gone.summary, gone.marker) == (owned(), True, "Deep work", marker())
+        assert (gone.id, gone.gone, gone.summary, gone.marker) == (make_owned_id(), True, "Deep work", marker())
         assert await day_of(calendar) == []
 
     async def test_the_id_of_a_deleted_event_stays_taken(self, calendar: Calendar) -> None:
         """S237"""
         await put(calendar)
-        await calendar.write(Delete(owned()))
-        assert await calendar.write(Create(owned(), fields(), marker("t2-0"))) == Exists()
+        await calendar.write(Delete(make_owned_id()))
+        assert await calendar.write(Create(make_owned_id(), fields(), marker("t2-0"))) == Exists()
         assert (await read(calendar)).gone
 
     async def test_what_the_person_deleted_is_gone_too(self, calendar: Calendar, person: Person) -> None:
         await put(calendar)
-        await person.deletes(owned())
+        await person.deletes(make_owned_id())
         assert (await read(calendar)).gone
-        assert await calendar.write(Create(owned(), fields(), marker("t2-0"))) == Exists()
-        assert await calendar.write(Delete(owned())) == Gone()
+        assert await calendar.write(Create(make_owned_id(), fields(), marker("t2-0"))) == Exists()
+        assert await calendar.write(Delete(make_owned_id())) == Gone()
 
     async def test_there_is_nothing_to_update_or_delete(self, calendar: Calendar) -> None:
-        assert await calendar.write(Update(owned(), {"summary": "Other"}, marker())) == Gone()
-        assert await calendar.write(Delete(owned())) == Gone()
-        assert await calendar.get(owned()) is None
+        assert await calendar.write(Update(make_owned_id(), {"summary": "Other"}, marker())) == Gone()
+        assert await calendar.write(Delete(make_owned_id())) == Gone()
+        assert await calendar.get(make_owned_id()) is None
 
     async def test_a_deleted_event_does_not_change(self, calendar: Calendar) -> None:
         await put(calendar)
-        await calendar.write(Delete(owned()))
-        assert await calendar.write(Update(owned(), {"summary": "Other"}, marker("t2-0"))) == Gone()
-        assert await calendar.write(Delete(owned())) == Gone()
+        await calendar.write(Delete(make_owned_id()))
+        assert await calendar.write(Update(make_owned_id(), {"summary": "Other"}, marker("t2-0"))) == Gone()
+        assert await calendar.write(Delete(make_owned_id())) == Gone()
         gone = await read(calendar)
         assert (gone.gone, gone.summary, gone.marker) == (True, "Deep work", marker())
 
@@ -263,7 +270,7 @@ class CalendarContract:
     ) -> None:
         """S81"""
         before = await put(calendar)
-        outcome = await calendar.write(Update(owned(), changes, marker("t2-0")))
+        outcome = await calendar.write(Update(make_owned_id(), changes, marker("t2-0")))
         assert isinstance(outcome, Done)
         after = outcome.image
         assert after is not None
@@ -275,16 +282,16 @@ class CalendarContract:
     async def test_what_the_person_changed_stays(self, calendar: Calendar, person: Person) -> None:
         """S201"""
         await put(calendar)
-        await person.renames(owned(), "Mine now")
+        await person.renames(make_owned_id(), "Mine now")
         edited = await read(calendar)
         assert (edited.fields, edited.marker) == (fields(summary="Mine now"), marker())
-        await calendar.write(Update(owned(), {"description": "More"}, marker("t2-0")))
+        await calendar.write(Update(make_owned_id(), {"description": "More"}, marker("t2-0")))
         assert (await read(calendar)).fields == fields(summary="Mine now", description="More")
 
     async def test_what_the_person_moved_is_where_they_put_it(self, calendar: Calendar, person: Person) -> None:
         """S242"""
         before = await put(calendar)
-        await person.moves(owned(), 30 * MINUTE)
+        await person.moves(make_owned_id(), 30 * MINUTE)
         moved = await read(calendar)
         assert moved.fields == fields(start=NINE + 30 * MINUTE, end=NINE + 90 * MINUTE)
         assert moved.version != before.version
@@ -294,35 +301,37 @@ class CalendarContract:
     ) -> None:
         """P8: an update on top of what was seen sets what is given, and what the person did since stays."""
         seen = await put(calendar)
-        outcome = await calendar.write(Update(owned(), {"summary": "Other"}, marker("t2-0"), seen=seen))
+        outcome = await calendar.write(Update(make_owned_id(), {"summary": "Other"}, marker("t2-0"), seen=seen))
         assert isinstance(outcome, Done)
         assert await read(calendar) == outcome.image
-        await person.moves(owned(), 30 * MINUTE)
-        outcome = await calendar.write(Update(owned(), {"description": "More"}, marker("t3-0"), seen=outcome.image))
+        await person.moves(make_owned_id(), 30 * MINUTE)
+        outcome = await calendar.write(
+            Update(make_owned_id(), {"description": "More"}, marker("t3-0"), seen=outcome.image)
+        )
         assert isinstance(outcome, Done)
         later = {"start": NINE + 30 * MINUTE, "end": NINE + 90 * MINUTE}
         assert (await read(calendar)).fields == fields(summary="Other", description="More", **later)
 
     async def test_what_was_seen_and_is_gone_since_is_gone(self, calendar: Calendar, person: Person) -> None:
         seen = await put(calendar)
-        await person.deletes(owned())
-        assert await calendar.write(Update(owned(), {"summary": "Other"}, marker("t2-0"), seen=seen)) == Gone()
+        await person.deletes(make_owned_id())
+        assert await calendar.write(Update(make_owned_id(), {"summary": "Other"}, marker("t2-0"), seen=seen)) == Gone()
         assert (await read(calendar)).gone
 
     async def test_nobody_vouches_for_an_event_that_is_not_ours(self, calendar: Calendar, person: Person) -> None:
         """S75"""
-        await person.creates(owned(), "Dentist", NINE, NINE + HOUR)
+        await person.creates(make_owned_id(), "Dentist", NINE, NINE + HOUR)
         before = await read(calendar)
-        outcome = await calendar.write(Update(owned(), {"summary": "Mine"}, marker(), seen=before))
+        outcome = await calendar.write(Update(make_owned_id(), {"summary": "Mine"}, marker(), seen=before))
         assert isinstance(outcome, Rejected)
-        with pytest.raises(ValueError, match=owned(1)):
-            await calendar.write(Update(owned(1), {"summary": "Mine"}, marker(), seen=before))
+        with pytest.raises(ValueError, match=make_owned_id(1)):
+            await calendar.write(Update(make_owned_id(1), {"summary": "Mine"}, marker(), seen=before))
         assert await read(calendar) == before
 
     async def test_only_managed_fields_can_be_changed(self, calendar: Calendar) -> None:
         before = await put(calendar)
         with pytest.raises(TypeError):
-            await calendar.write(Update(owned(), {"location": "Moon"}, marker("t2-0")))
+            await calendar.write(Update(make_owned_id(), {"location": "Moon"}, marker("t2-0")))
         assert await read(calendar) == before
 
     # --- foreign events ---
@@ -351,28 +360,28 @@ class CalendarContract:
 
     async def test_an_event_without_our_marker_is_not_ours(self, calendar: Calendar, person: Person) -> None:
         """S75, P1: this holds even when its id looks like one of the program."""
-        await person.creates(owned(), "Dentist", NINE, NINE + HOUR)
+        await person.creates(make_owned_id(), "Dentist", NINE, NINE + HOUR)
         before = await read(calendar)
-        assert isinstance(await calendar.write(Update(owned(), {"summary": "Mine"}, marker())), Rejected)
-        assert isinstance(await calendar.write(Delete(owned())), Rejected)
-        assert await calendar.write(Create(owned(), fields(), marker())) == Exists()
+        assert isinstance(await calendar.write(Update(make_owned_id(), {"summary": "Mine"}, marker())), Rejected)
+        assert isinstance(await calendar.write(Delete(make_owned_id())), Rejected)
+        assert await calendar.write(Create(make_owned_id(), fields(), marker())) == Exists()
         assert await read(calendar) == before
 
     async def test_a_copy_of_ours_is_the_persons(self, calendar: Calendar, person: Person) -> None:
         await put(calendar)
-        await person.copies(owned(), "duplicate001")
+        await person.copies(make_owned_id(), "duplicate001")
         copy = await read(calendar, "duplicate001")
         assert (copy.fields, copy.marker, OwnedId.is_one(copy.id)) == (fields(), marker(), False)
-        await calendar.write(Delete(owned()))
+        await calendar.write(Delete(make_owned_id()))
         assert await read(calendar, "duplicate001") == copy
 
     async def test_one_of_ours_that_was_made_to_repeat_is_the_persons(self, calendar: Calendar, person: Person) -> None:
         await put(calendar)
-        await person.makes_it_repeat(owned())
+        await person.makes_it_repeat(make_owned_id())
         before = await read(calendar)
         assert before.series_id is not None
-        assert isinstance(await calendar.write(Update(owned(), {"summary": "Mine"}, marker("t2-0"))), Rejected)
-        assert isinstance(await calendar.write(Delete(owned())), Rejected)
+        assert isinstance(await calendar.write(Update(make_owned_id(), {"summary": "Mine"}, marker("t2-0"))), Rejected)
+        assert isinstance(await calendar.write(Delete(make_owned_id())), Rejected)
         assert await read(calendar) == before
 
     async def test_the_occurrences_of_a_series(self, calendar: Calendar, person: Person) -> None:
@@ -389,7 +398,7 @@ class CalendarContract:
         await put(calendar)
         holiday, work = await calendar.window(NINE, NINE + HOUR)
         assert (holiday.id, holiday.start, holiday.end) == (FOREIGN, DAY, DAY + timedelta(days=2))
-        assert (holiday.is_timed, work.id) == (False, owned())
+        assert (holiday.is_timed, work.id) == (False, make_owned_id())
         next_day = NINE + 24 * HOUR
         assert [e.id for e in await calendar.window(next_day, next_day + HOUR)] == [FOREIGN]
         assert await calendar.window(next_day + 24 * HOUR, next_day + 25 * HOUR) == ()
@@ -399,24 +408,24 @@ class CalendarContract:
     async def test_the_bounds_of_a_window_are_exclusive(self, calendar: Calendar) -> None:
         spans = [(-2, -1), (-1, 0), (-1, 1), (0, 1), (0, 2), (-1, 3), (1, 2), (2, 3)]
         for n, (start, end) in enumerate(spans):
-            await put(calendar, owned(n), start=NINE + start * HOUR, end=NINE + end * HOUR)
+            await put(calendar, make_owned_id(n), start=NINE + start * HOUR, end=NINE + end * HOUR)
         inside = {e.id for e in await calendar.window(NINE, NINE + HOUR)}
-        assert inside == {owned(n) for n in (2, 3, 4, 5)}
+        assert inside == {make_owned_id(n) for n in (2, 3, 4, 5)}
         assert {e.id for e in await calendar.window(NINE - MINUTE, NINE + HOUR + MINUTE)} == {
-            owned(n) for n in (1, 2, 3, 4, 5, 6)
+            make_owned_id(n) for n in (1, 2, 3, 4, 5, 6)
         }
 
     async def test_an_overnight_event_is_in_both_days(self, calendar: Calendar) -> None:
         """S230"""
         midnight = NINE + 15 * HOUR
         await put(calendar, start=midnight - HOUR, end=midnight + HOUR)
-        assert await day_of(calendar) == [owned()]
-        assert [e.id for e in await calendar.window(midnight, midnight + 24 * HOUR)] == [owned()]
+        assert await day_of(calendar) == [make_owned_id()]
+        assert [e.id for e in await calendar.window(midnight, midnight + 24 * HOUR)] == [make_owned_id()]
 
     async def test_a_window_is_ordered_by_start_then_id(self, calendar: Calendar) -> None:
         for n, hours in enumerate([3, 1, 2, 1, 0]):
-            await put(calendar, owned(n), start=NINE + hours * HOUR, end=NINE + (hours + 1) * HOUR)
-        assert await day_of(calendar) == [owned(n) for n in (4, 1, 3, 2, 0)]
+            await put(calendar, make_owned_id(n), start=NINE + hours * HOUR, end=NINE + (hours + 1) * HOUR)
+        assert await day_of(calendar) == [make_owned_id(n) for n in (4, 1, 3, 2, 0)]
 
     async def test_a_crowded_day_is_whole(self, calendar: Calendar, person: Person) -> None:
         ids = [f"meeting{n:05d}" for n in range(300)]
@@ -424,10 +433,12 @@ class CalendarContract:
         assert await day_of(calendar) == ids
 
     async def test_many_writes_at_once(self, calendar: Calendar) -> None:
-        made = await asyncio.gather(*(calendar.write(Create(owned(n), fields(), marker(f"t1-{n}"))) for n in range(12)))
+        made = await asyncio.gather(
+            *(calendar.write(Create(make_owned_id(n), fields(), marker(f"t1-{n}"))) for n in range(12))
+        )
         assert [type(outcome) for outcome in made] == [Done] * 12
         await asyncio.gather(
-            *(calendar.write(Update(owned(n), {"summary": f"Block {n}"}, marker(f"t2-{n}"))) for n in range(12))
+            *(calendar.write(Update(make_owned_id(n), {"summary": f"Block {n}"}, marker(f"t2-{n}"))) for n in range(12))
         )
         shown = await calendar.window(NINE, NINE + HOUR)
         assert [(e.summary, e.marker) for e in shown] == [(f"Block {n}", marker(f"t2-{n}")) for n in range(12)]
@@ -436,19 +447,23 @@ class CalendarContract:
 
     async def test_a_write_that_expects_the_current_version_happens(self, calendar: Calendar) -> None:
         created = await put(calendar)
-        outcome = await calendar.write(Update(owned(), {"summary": "Other"}, marker("t2-0"), expect=created.version))
+        outcome = await calendar.write(
+            Update(make_owned_id(), {"summary": "Other"}, marker("t2-0"), expect=created.version)
+        )
         assert isinstance(outcome, Done)
         assert outcome.image is not None
-        assert await calendar.write(Delete(owned(), expect=outcome.image.version)) == Done(None)
+        assert await calendar.write(Delete(make_owned_id(), expect=outcome.image.version)) == Done(None)
 
     async def test_a_write_that_expects_an_old_version_undoes_nothing(self, calendar: Calendar, person: Person) -> None:
         """S200, P12: and where the calendar promises conditional writes, nothing is written."""
         created = await put(calendar)
-        await person.renames(owned(), "Mine now")
+        await person.renames(make_owned_id(), "Mine now")
         before = await read(calendar)
-        outcome = await calendar.write(Update(owned(), {"color_id": "4"}, marker("t2-0"), expect=created.version))
+        outcome = await calendar.write(
+            Update(make_owned_id(), {"color_id": "4"}, marker("t2-0"), expect=created.version)
+        )
         assert (await read(calendar)).summary == "Mine now"
         if calendar.traits.conditional_write:
             assert outcome == Stale()
-            assert await calendar.write(Delete(owned(), expect=created.version)) == Stale()
+            assert await calendar.write(Delete(make_owned_id(), expect=created.version)) == Stale()
             assert await read(calendar) == before

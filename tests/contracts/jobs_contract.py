@@ -33,7 +33,7 @@ async def take(jobs: Jobs, seconds: float = 0, *, owner: str = "w1", lane: str =
     return await jobs.claim(lane, owner, now=later(seconds), lease_seconds=LEASE)
 
 
-async def taken(jobs: Jobs, seconds: float = 0, *, owner: str = "w1", lane: str = "turns") -> Job:
+async def take_job(jobs: Jobs, seconds: float = 0, *, owner: str = "w1", lane: str = "turns") -> Job:
     job = await take(jobs, seconds, owner=owner, lane=lane)
     assert job is not None
     return job
@@ -71,9 +71,9 @@ class JobsContract:
     async def test_the_late_end_of_an_earlier_claim_leaves_the_newer_one(self, jobs: Jobs) -> None:
         """S402: the same program has claimed the job again meanwhile, and is at work on it."""
         await put(jobs, "a1")
-        first = await taken(jobs)
+        first = await take_job(jobs)
         assert await jobs.retry(first, "again", run_at=NOON, now=NOON)
-        second = await taken(jobs)
+        second = await take_job(jobs)
         assert not await jobs.finish(first)
         assert await take(jobs) is None
         assert await jobs.finish(second)
@@ -81,7 +81,7 @@ class JobsContract:
     async def test_a_job_comes_back_as_it_was_put(self, jobs: Jobs, other: Jobs) -> None:
         payload: dict[str, Any] = {"text": "Grüße “🙂”", "n": [1, 2.5, None, True], "deep": {"a": {"b": ""}}}
         assert await jobs.enqueue(NewJob(lane="turns", key="k", dedupe="d", payload=payload), now=NOON)
-        job = await taken(other)
+        job = await take_job(other)
         assert job == Job(job.id, "turns", "k", "d", payload, 1, job.fence)
 
     async def test_an_empty_lane_has_nothing(self, jobs: Jobs) -> None:
@@ -105,23 +105,23 @@ class JobsContract:
         await put(jobs, "a1", "a")
         await put(jobs, "a2", "a")
         await put(jobs, "b1", "b")
-        first = await taken(jobs)
-        second = await taken(other, owner="w2")
+        first = await take_job(jobs)
+        second = await take_job(other, owner="w2")
         assert (first.dedupe, second.dedupe) == ("a1", "b1")
         assert await take(jobs) is None
         assert await jobs.finish(first)
-        assert (await taken(other)).dedupe == "a2"
+        assert (await take_job(other)).dedupe == "a2"
 
     async def test_what_a_person_repeats_is_accepted_again_once_it_was_given_up(self, jobs: Jobs, other: Jobs) -> None:
         """S403: as another job, so that it may be given up with an apology of its own."""
         press = NewJob(lane="turns", key="k", dedupe="press", again=True)
         assert await jobs.enqueue(press, now=NOON)
         assert not await other.enqueue(press, now=NOON)
-        first = await taken(jobs)
+        first = await take_job(jobs)
         assert await jobs.bury(first, "broken")
         assert not await other.enqueue(replace(press, again=False), now=NOON)
         assert await other.enqueue(press, now=NOON)
-        again = await taken(jobs)
+        again = await take_job(jobs)
         assert (again.id != first.id, again.attempts) == (True, 1)
         assert await jobs.finish(again)
         assert not await other.enqueue(press, now=NOON)
@@ -142,7 +142,7 @@ class JobsContract:
         """S471: a double click is one, too, if an earlier click was given up."""
         press = NewJob(lane="turns", key="k", dedupe="press", again=True, apart=timedelta(seconds=15))
         assert await jobs.enqueue(press, now=NOON)
-        assert await jobs.bury(await taken(jobs), "broken")
+        assert await jobs.bury(await take_job(jobs), "broken")
         assert await other.enqueue(press, now=later(60))
         assert not await jobs.enqueue(press, now=later(60.2))
 
@@ -155,14 +155,14 @@ class JobsContract:
         assert found is not None
         assert found.payload == {"name": "a"}
         assert await other.find_unfinished("sync", "a") is None
-        first = await taken(jobs)
+        first = await take_job(jobs)
         assert await other.find_unfinished("turns", "a") == first
         assert await jobs.finish(first)
         assert await other.find_unfinished("turns", "a") is None
         assert await other.was_accepted("turns", "a")
         assert not await other.was_accepted("sync", "a")
         await put(jobs, "b")
-        assert await jobs.bury(await taken(jobs), "broken")
+        assert await jobs.bury(await take_job(jobs), "broken")
         assert await other.find_unfinished("turns", "b") is None
 
     async def test_what_is_not_done_is_counted_by_key(self, jobs: Jobs, other: Jobs) -> None:
@@ -172,8 +172,8 @@ class JobsContract:
         await put(jobs, "b1", "b")
         assert [job.dedupe for job in await other.list_unfinished("turns", "a")] == ["a1", "a2", "a3"]
         assert await other.list_unfinished("sync", "a") == ()
-        assert await jobs.finish(await taken(jobs))
-        running = await taken(other)
+        assert await jobs.finish(await take_job(jobs))
+        running = await take_job(other)
         assert (running.dedupe, await other.count_unfinished("turns", "a")) == ("a2", 2)
         assert await other.bury(running, "broken")
         others = [await jobs.count_unfinished(*which) for which in (("sync", "a"), ("turns", "c"))]
@@ -182,20 +182,20 @@ class JobsContract:
     async def test_keys_of_different_lanes_do_not_meet(self, jobs: Jobs) -> None:
         await put(jobs, "a", lane="turns")
         await put(jobs, "a", lane="sync")
-        assert (await taken(jobs, lane="sync")).dedupe == "a"
-        assert (await taken(jobs, lane="turns")).dedupe == "a"
+        assert (await take_job(jobs, lane="sync")).dedupe == "a"
+        assert (await take_job(jobs, lane="turns")).dedupe == "a"
 
     async def test_a_dedupe_is_accepted_once_ever(self, jobs: Jobs, other: Jobs) -> None:
         """S117; Slack sends an event again when it is not sure, also long after it was handled."""
         assert await put(jobs, "e1")
         assert not await put(other, "e1")
         assert not await put(other, "e1", "another key")
-        job = await taken(jobs)
+        job = await take_job(jobs)
         assert not await put(other, "e1")
         assert await jobs.finish(job)
         assert not await put(other, "e1")
         assert await put(jobs, "e2")
-        assert await jobs.bury(await taken(jobs), "broken")
+        assert await jobs.bury(await take_job(jobs), "broken")
         assert not await put(other, "e2")
         assert await take(jobs) is None
 
@@ -221,16 +221,16 @@ class JobsContract:
     async def test_a_claim_is_taken_over_when_its_lease_ends(self, jobs: Jobs, other: Jobs) -> None:
         await put(jobs, "a1")
         await put(jobs, "a2")
-        dead = await taken(jobs)
+        dead = await take_job(jobs)
         assert await take(other, LEASE - 0.1, owner="w2") is None
-        again = await taken(other, LEASE, owner="w2")
+        again = await take_job(other, LEASE, owner="w2")
         assert (again.id, again.dedupe, again.attempts) == (dead.id, "a1", 2)
         assert again.fence > dead.fence
 
     async def test_a_lost_claim_is_worth_nothing(self, jobs: Jobs, other: Jobs) -> None:
         await put(jobs, "a1")
-        lost = await taken(jobs)
-        held = await taken(other, LEASE, owner="w2")
+        lost = await take_job(jobs)
+        held = await take_job(other, LEASE, owner="w2")
         assert not await jobs.extend(lost, now=later(LEASE), lease_seconds=LEASE)
         assert not await jobs.finish(lost)
         assert not await jobs.retry(lost, "late", run_at=later(0), now=NOON)
@@ -240,21 +240,21 @@ class JobsContract:
 
     async def test_a_late_worker_that_nobody_replaced_may_finish(self, jobs: Jobs) -> None:
         await put(jobs, "a1")
-        late = await taken(jobs)
+        late = await take_job(jobs)
         assert await jobs.extend(late, now=later(LEASE + 5), lease_seconds=LEASE)
         assert await take(jobs, 2 * LEASE) is None
         assert await jobs.finish(late)
 
     async def test_extending_keeps_a_claim(self, jobs: Jobs, other: Jobs) -> None:
         await put(jobs, "a1")
-        job = await taken(jobs)
+        job = await take_job(jobs)
         assert await jobs.extend(job, now=later(8), lease_seconds=LEASE)
         assert await take(other, 17.9) is None
         assert await take(other, 18) is not None
 
     async def test_what_is_done_is_done(self, jobs: Jobs) -> None:
         await put(jobs, "a1")
-        job = await taken(jobs)
+        job = await take_job(jobs)
         assert await jobs.finish(job)
         assert not await jobs.finish(job)
         assert not await jobs.extend(job, now=NOON, lease_seconds=LEASE)
@@ -265,10 +265,10 @@ class JobsContract:
     async def test_ids_are_never_used_again(self, jobs: Jobs) -> None:
         """Otherwise a claim on a finished job could pass for one on a later job."""
         await put(jobs, "a1")
-        first = await taken(jobs)
+        first = await take_job(jobs)
         await jobs.finish(first)
         await put(jobs, "a2")
-        second = await taken(jobs)
+        second = await take_job(jobs)
         assert second.id > first.id
         assert not await jobs.finish(first)
 
@@ -276,27 +276,27 @@ class JobsContract:
         await put(jobs, "a1", "a")
         await put(jobs, "a2", "a")
         await put(jobs, "b1", "b")
-        job = await taken(jobs)
+        job = await take_job(jobs)
         assert await jobs.retry(job, "calendar is down", run_at=later(30), now=NOON)
         assert await names(other, 29.9) == ["b1"]
-        again = await taken(other, 30)
+        again = await take_job(other, 30)
         assert (again.dedupe, again.attempts) == ("a1", 2)
         assert await other.finish(again)
         assert await names(other, 30) == ["a2"]
 
     async def test_a_claim_that_was_given_back_is_worth_nothing(self, jobs: Jobs, other: Jobs) -> None:
         await put(jobs, "a1")
-        given_back = await taken(jobs)
+        given_back = await take_job(jobs)
         assert await jobs.retry(given_back, "why", run_at=NOON, now=NOON)
         assert not await jobs.finish(given_back)
-        held = await taken(other)
+        held = await take_job(other)
         assert not await jobs.finish(given_back)
         assert await other.finish(held)
 
     async def test_a_buried_job_frees_its_key(self, jobs: Jobs) -> None:
         await put(jobs, "a1")
         await put(jobs, "a2")
-        job = await taken(jobs)
+        job = await take_job(jobs)
         assert await jobs.bury(job, "broken")
         assert not await jobs.finish(job)
         assert await names(jobs, 10**6) == ["a2"]
@@ -307,12 +307,12 @@ class JobsContract:
         assert not await ask(other, 60)
         assert await take(jobs, 29.9) is None
         assert not await ask(other, 10)
-        first = await taken(other, 10)
+        first = await take_job(other, 10)
         assert await ask(jobs, 0)
         assert not await ask(other, 0)
         assert await take(jobs, 10) is None
         assert await other.finish(first)
-        second = await taken(jobs, 10)
+        second = await take_job(jobs, 10)
         assert (first.dedupe, second.dedupe, second.attempts) == ("round", "round", 1)
         assert await jobs.finish(second)
         assert await take(other, 10**6) is None
@@ -320,19 +320,19 @@ class JobsContract:
     async def test_a_round_that_fails_is_retried_once_and_not_beside_the_next(self, jobs: Jobs, other: Jobs) -> None:
         """S346"""
         assert await ask(jobs, 0)
-        assert await jobs.retry(await taken(jobs), "broken", run_at=later(5), now=NOON)
-        again = await taken(jobs, 5)
+        assert await jobs.retry(await take_job(jobs), "broken", run_at=later(5), now=NOON)
+        again = await take_job(jobs, 5)
         assert again.attempts == 2
         assert await ask(other, 60)
         assert await jobs.retry(again, "broken", run_at=later(10), now=later(5))
         assert await take(jobs, 59.9) is None
-        assert await jobs.finish(await taken(jobs, 60))
+        assert await jobs.finish(await take_job(jobs, 60))
         assert await take(jobs, 10**6) is None
 
     async def test_a_round_of_a_dead_worker_is_not_doubled_by_the_next(self, jobs: Jobs, other: Jobs) -> None:
         """S346: it asked for the next one, and died before it could say that it was done."""
         assert await ask(jobs, 0)
-        dead = await taken(jobs)
+        dead = await take_job(jobs)
         assert await ask(jobs, 2 * LEASE)
         while (job := await take(other, 3 * LEASE, owner="w2")) is not None:
             assert await other.finish(job)
@@ -357,14 +357,14 @@ class JobsContract:
         assert await take(jobs) is None
         await put(jobs, "a1")
         await put(jobs, "b1", "b")
-        await taken(jobs)
+        await take_job(jobs)
         await asyncio.wait_for(jobs.wait("turns", seconds=600), 60)
 
     @pytest.mark.parametrize("end", ["finish", "retry", "bury"])
     async def test_waiting_ends_when_a_key_is_free_again(self, jobs: Jobs, end: str) -> None:
         await put(jobs, "a1")
         await put(jobs, "a2")
-        job = await taken(jobs)
+        job = await take_job(jobs)
         assert await take(jobs) is None
         waiting = await begun_waiting(jobs)
         match end:

@@ -10,12 +10,12 @@ from tests.contracts.journal_examples import (
     CALENDAR,
     DAY,
     NOON,
-    applied,
     create,
     delete,
     head,
     image,
     later,
+    make_applied,
     transaction,
     update,
 )
@@ -29,13 +29,13 @@ TOMORROW = date(2026, 3, 3)
 ENDED = [OpState.APPLIED, OpState.SKIPPED, OpState.CONFLICT, OpState.FAILED, OpState.SUPERSEDED]
 
 
-async def finished(journal: Journal, begun: Transaction, state: TxState = TxState.COMMITTED) -> Transaction:
+async def finish_transaction(journal: Journal, begun: Transaction, state: TxState = TxState.COMMITTED) -> Transaction:
     """Begin a transaction, apply all of it and close it."""
     await journal.begin(begun)
     for record in begun.records:
-        await journal.settle(begun.id, applied(record.op, attempts=0))
+        await journal.settle(begun.id, make_applied(record.op, attempts=0))
     await journal.close(begun.id, state, later(5))
-    records = tuple(applied(r.op, attempts=0) for r in begun.records)
+    records = tuple(make_applied(r.op, attempts=0) for r in begun.records)
     return begun.model_copy(update={"state": state, "settled_at": later(5), "records": records})
 
 
@@ -70,7 +70,7 @@ class JournalContract:
         assert await other.get("t1") == begun
 
     async def test_a_transaction_without_ops(self, journal: Journal, other: Journal) -> None:
-        done = await finished(journal, transaction(ops=[]))
+        done = await finish_transaction(journal, transaction(ops=[]))
         assert await other.get("t1") == done
 
     async def test_an_id_is_recorded_once(self, journal: Journal) -> None:
@@ -90,7 +90,7 @@ class JournalContract:
 
     async def test_mark_is_all_or_nothing(self, journal: Journal) -> None:
         await journal.begin(transaction(ops=[create(0), create(1)]))
-        await journal.settle("t1", applied(create(1)))
+        await journal.settle("t1", make_applied(create(1)))
         with pytest.raises(VersionConflict):
             await journal.mark("t1", ["t1-0", "t1-1"], OpState.INFLIGHT)
         with pytest.raises(InternalError):
@@ -114,7 +114,7 @@ class JournalContract:
     async def test_settle_keeps_what_was_observed(self, journal: Journal, other: Journal) -> None:
         await journal.begin(transaction())
         await journal.mark("t1", ["t1-0"], OpState.INFLIGHT)
-        record = applied(create(0), image(0))
+        record = make_applied(create(0), image(0))
         await journal.settle("t1", record, head=head(0))
         assert await _records(other) == (record,)
         assert (await other.ledger(CALENDAR, DAY)).heads == (head(0),)
@@ -123,7 +123,7 @@ class JournalContract:
         await journal.begin(transaction())
         await journal.mark("t1", ["t1-0"], OpState.INFLIGHT)
         await journal.mark("t1", ["t1-0"], OpState.INFLIGHT)
-        await journal.settle("t1", applied(create(0), attempts=0))
+        await journal.settle("t1", make_applied(create(0), attempts=0))
         assert await _states(journal) == [("t1-0", "applied", 2)]
 
     async def test_an_op_may_be_decided_anew_before_it_ends(self, journal: Journal) -> None:
@@ -132,31 +132,31 @@ class JournalContract:
         merged = update(0).model_copy(update={"before": image(0, "Edited", '"7"')})
         await journal.settle("t1", OpRecord(op=merged, state=OpState.PENDING, attempts=1))
         assert await _records(journal) == (OpRecord(op=merged, state=OpState.PENDING, attempts=1),)
-        await journal.settle("t1", applied(merged))
+        await journal.settle("t1", make_applied(merged))
         assert await _states(journal) == [("t1-0", "applied", 1)]
 
     async def test_settling_an_unknown_op_changes_nothing(self, journal: Journal) -> None:
         await journal.begin(transaction())
         with pytest.raises(InternalError):
-            await journal.settle("t1", applied(create(9)), head=head(9))
+            await journal.settle("t1", make_applied(create(9)), head=head(9))
         with pytest.raises(InternalError):
-            await journal.settle("t2", applied(create(0)), head=head(0))
+            await journal.settle("t2", make_applied(create(0)), head=head(0))
         assert (await journal.ledger(CALENDAR, DAY)).heads == ()
 
     async def test_heads_are_replaced_and_forgotten(self, journal: Journal, other: Journal) -> None:
         await journal.begin(transaction(ops=[create(0), create(1), update(0, tx="u"), delete(1, tx="d")]))
-        await journal.settle("t1", applied(create(0)), head=head(0))
-        await journal.settle("t1", applied(create(1)), head=head(1))
-        await journal.settle("t1", applied(update(0, tx="u")), head=head(0, version='"2"'))
-        await journal.settle("t1", applied(delete(1, tx="d")), forget="key1")
+        await journal.settle("t1", make_applied(create(0)), head=head(0))
+        await journal.settle("t1", make_applied(create(1)), head=head(1))
+        await journal.settle("t1", make_applied(update(0, tx="u")), head=head(0, version='"2"'))
+        await journal.settle("t1", make_applied(delete(1, tx="d")), forget="key1")
         assert (await other.ledger(CALENDAR, DAY)).heads == (head(0, version='"2"'),)
 
     async def test_the_same_key_on_two_days_has_two_heads(self, journal: Journal) -> None:
         await journal.begin(transaction("t1", [create(0)]))
-        await journal.settle("t1", applied(create(0)), head=head(0))
+        await journal.settle("t1", make_applied(create(0)), head=head(0))
         second = create(0, tx="t2", day=TOMORROW)
         await journal.begin(transaction("t2", [second], day=TOMORROW))
-        await journal.settle("t2", applied(second), head=head(0, day=TOMORROW))
+        await journal.settle("t2", make_applied(second), head=head(0, day=TOMORROW))
         assert (await journal.ledger(CALENDAR, DAY)).heads == (head(0),)
         assert (await journal.ledger(CALENDAR, TOMORROW)).heads == (head(0, day=TOMORROW),)
         assert await journal.ledger("local:you", DAY) == Ledger()
@@ -205,7 +205,7 @@ class JournalContract:
         assert (await journal.ledger(CALENDAR, DAY)).generations == {}
 
     async def test_close_settles(self, journal: Journal, other: Journal) -> None:
-        done = await finished(journal, transaction())
+        done = await finish_transaction(journal, transaction())
         assert await other.get("t1") == done
         assert await other.list_unsettled() == ()
 
@@ -216,7 +216,7 @@ class JournalContract:
         assert await journal.list_unsettled() == (paused,)
         await journal.close("t1", TxState.APPLYING, later(2))
         assert await journal.list_unsettled() == (transaction(),)
-        await journal.settle("t1", applied(create(0)))
+        await journal.settle("t1", make_applied(create(0)))
         await journal.close("t1", TxState.PARTIAL, later(3))
         assert await journal.list_unsettled() == ()
 
@@ -224,7 +224,7 @@ class JournalContract:
     @pytest.mark.parametrize("state", [TxState.COMMITTED, TxState.PARTIAL, TxState.UNDONE])
     async def test_nothing_ends_with_open_ops(self, journal: Journal, state: TxState, open_op: OpState) -> None:
         await journal.begin(transaction(ops=[create(0), create(1)]))
-        await journal.settle("t1", applied(create(0)))
+        await journal.settle("t1", make_applied(create(0)))
         await journal.mark("t1", ["t1-1"], open_op)
         with pytest.raises(InternalError):
             await journal.close("t1", state, later(1))
@@ -233,7 +233,7 @@ class JournalContract:
     @pytest.mark.parametrize("first", [TxState.COMMITTED, TxState.PARTIAL])
     @pytest.mark.parametrize("then", [TxState.APPLYING, TxState.PAUSED, TxState.COMMITTED, TxState.PARTIAL])
     async def test_what_ended_can_only_be_undone(self, journal: Journal, first: TxState, then: TxState) -> None:
-        done = await finished(journal, transaction(), first)
+        done = await finish_transaction(journal, transaction(), first)
         with pytest.raises(VersionConflict):
             await journal.close("t1", then, later(9))
         assert await journal.get("t1") == done
@@ -245,9 +245,9 @@ class JournalContract:
     @pytest.mark.parametrize("how", [TxState.COMMITTED, TxState.PARTIAL])
     async def test_what_was_undone_can_stand_again(self, journal: Journal, other: Journal, how: TxState) -> None:
         """P6b: when the undo is taken back. It changes nothing else, also not what it once undid itself."""
-        first = await finished(journal, transaction("t1"))
+        first = await finish_transaction(journal, transaction("t1"))
         undo = transaction("t2", [delete(0, tx="t2")], kind="undo", undoes="t1")
-        done = await finished(journal, undo)
+        done = await finish_transaction(journal, undo)
         await journal.close("t1", TxState.COMMITTED, later(8))
         await journal.close("t2", TxState.UNDONE, later(8))
         await journal.close("t2", how, later(9))
@@ -263,11 +263,11 @@ class JournalContract:
         self, journal: Journal, other: Journal, how: TxState, then: TxState
     ) -> None:
         """S88, S236: what a partial undo left can be undone again."""
-        done = await finished(journal, transaction("t1"), TxState.PARTIAL)
+        done = await finish_transaction(journal, transaction("t1"), TxState.PARTIAL)
         undo = transaction("t2", [delete(0, tx="t2")], kind="undo", undoes="t1")
         await journal.begin(undo)
         assert await other.get("t1") == done
-        await journal.settle("t2", applied(undo.records[0].op), forget="key0")
+        await journal.settle("t2", make_applied(undo.records[0].op), forget="key0")
         await journal.close("t2", TxState.PAUSED, later(6))
         assert await other.get("t1") == done
         await journal.close("t2", how, later(7))
@@ -275,8 +275,8 @@ class JournalContract:
 
     async def test_an_undo_needs_something_to_undo(self, journal: Journal) -> None:
         """S89: also when two undos race."""
-        await finished(journal, transaction("t1"))
-        await finished(journal, transaction("t2", [delete(0, tx="t2")], kind="undo", undoes="t1"))
+        await finish_transaction(journal, transaction("t1"))
+        await finish_transaction(journal, transaction("t2", [delete(0, tx="t2")], kind="undo", undoes="t1"))
         await journal.begin(transaction("t3", [create(3, tx="t3")]))
         for undone in ("t1", "t3", "nope"):
             with pytest.raises(VersionConflict):
@@ -284,10 +284,10 @@ class JournalContract:
         assert await journal.get("t4") is None
 
     async def test_an_undo_can_be_undone(self, journal: Journal) -> None:
-        await finished(journal, transaction("t1"))
-        await finished(journal, transaction("t2", [delete(0, tx="t2")], kind="undo", undoes="t1"))
+        await finish_transaction(journal, transaction("t1"))
+        await finish_transaction(journal, transaction("t2", [delete(0, tx="t2")], kind="undo", undoes="t1"))
         redo = transaction("t3", [create(0, generation=1, tx="t3")], kind="undo", undoes="t2")
-        await finished(journal, redo)
+        await finish_transaction(journal, redo)
         assert [(tx.id, tx.state.value) for tx in await journal.history(CALENDAR)] == [
             ("t3", "committed"),
             ("t2", "undone"),
@@ -295,7 +295,7 @@ class JournalContract:
         ]
 
     async def test_a_cause_finds_its_last_transaction(self, journal: Journal, other: Journal) -> None:
-        await finished(journal, transaction("t1", cause="c"))
+        await finish_transaction(journal, transaction("t1", cause="c"))
         await journal.begin(transaction("t2", [create(2, tx="t2")], cause="c"))
         await journal.begin(transaction("t3", [create(3, tx="t3")], cause="c", calendar="local:you"))
         found = await other.by_cause(CALENDAR, "c")

@@ -97,7 +97,7 @@ def transaction(tx: str = "t1", ops: Sequence[SyncOp] | None = None, **changes: 
     return Transaction(**(values | changes))
 
 
-def applied(op: SyncOp, observed: EventImage | None = None, attempts: int = 1) -> OpRecord:
+def make_applied(op: SyncOp, observed: EventImage | None = None, attempts: int = 1) -> OpRecord:
     return OpRecord(op=op, state=OpState.APPLIED, attempts=attempts, observed=observed)
 
 

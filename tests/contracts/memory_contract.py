@@ -27,13 +27,13 @@ LANGUAGES = {
 """A name, a statement, and a query that shares some of its words."""
 
 
-def said(
+def make_version(
     uid: str = "c", description: str = "what I said", *, user: str = "U1", seq: int = 1, name: str = "A rule"
 ) -> Version:
     return version_of(uid, user=user, seq=seq, name=name, description=description)
 
 
-async def found(memory: Memory, text: str, *, user: str = "U1", limit: int = 10) -> list[str]:
+async def search_uids(memory: Memory, text: str, *, user: str = "U1", limit: int = 10) -> list[str]:
     return [item.uid for item in await memory.search(user, text, limit=limit)]
 
 
@@ -73,7 +73,7 @@ class MemoryContract:
 
     async def test_everything_is_listed_with_its_person(self, memory: Memory) -> None:
         """S320: all memories of all people, each with the whole version; the store needs nothing else to be restored."""
-        versions = [said(uid, f"words {uid}", user=user) for user in ("U1", "U2", "*") for uid in "ab"]
+        versions = [make_version(uid, f"words {uid}", user=user) for user in ("U1", "U2", "*") for uid in "ab"]
         await memory.put(*versions)
         found = await memory.list_everything()
         assert sorted(found.versions, key=lambda v: (v.user_id, v.uid)) == sorted(
@@ -87,33 +87,33 @@ class MemoryContract:
             version = version_of("c", seq=seq, status=status, necessity=necessity, description=f"words {seq}")
             await memory.put(version)
             assert await memory.all("U1") == (version,)
-        await memory.put(other := said("d"))
+        await memory.put(other := make_version("d"))
         assert (await memory.all("U1"), (await memory.report()).memories) == ((version, other), 2)
 
     async def test_what_was_put_last_is_shown(self, memory: Memory) -> None:
-        await memory.put(said(seq=9))
-        await memory.put(older := said(seq=3, description="as it was before"))
+        await memory.put(make_version(seq=9))
+        await memory.put(older := make_version(seq=3, description="as it was before"))
         assert await memory.all("U1") == (older,)
 
     async def test_dropping(self, memory: Memory) -> None:
         for uid in "ab":
-            await memory.put(said(uid, "swimming"))
+            await memory.put(make_version(uid, "swimming"))
         await memory.drop("U1", "a")
         await memory.drop("U1", "a")
         await memory.drop("U1", "never was")
         await memory.drop("U2", "b")
-        assert ([v.uid for v in await memory.all("U1")], await found(memory, "swimming")) == (["b"], ["b"])
-        await memory.put(again := said("a"))
+        assert ([v.uid for v in await memory.all("U1")], await search_uids(memory, "swimming")) == (["b"], ["b"])
+        await memory.put(again := make_version("a"))
         assert (await memory.all("U1"))[0] == again
 
     async def test_people_are_told_apart_by_every_character(self, memory: Memory) -> None:
         """No id means more than itself, and none is taken for another one."""
         for number, user in enumerate(HOSTILE):
-            await memory.put(said("c", f"swimming number {number}", user=user, seq=number))
+            await memory.put(make_version("c", f"swimming number {number}", user=user, seq=number))
         for number, user in enumerate(HOSTILE):
             mine = await memory.all(user)
             assert [(v.user_id, v.record.description) for v in mine] == [(user, f"swimming number {number}")]
-            assert await found(memory, "swimming", user=user) == ["c"]
+            assert await search_uids(memory, "swimming", user=user) == ["c"]
         await memory.drop("*", "c")
         assert [len(await memory.all(user)) for user in HOSTILE] == [user != "*" for user in HOSTILE]
         assert (await memory.all("U2"), await memory.search("U2", "swimming")) == ((), ())
@@ -121,8 +121,8 @@ class MemoryContract:
     async def test_constraints_are_told_apart_by_every_character(self, memory: Memory) -> None:
         uids = [uid for uid in HOSTILE if 0 < len(uid) <= 400]
         for uid in uids:
-            await memory.put(said(uid))
-        await memory.put(changed := said("*", "another one"))
+            await memory.put(make_version(uid))
+        await memory.put(changed := make_version("*", "another one"))
         await memory.drop("U1", "%")
         left = sorted(set(uids) - {"%"})
         assert [v.uid for v in await memory.all("U1")] == left
@@ -130,41 +130,41 @@ class MemoryContract:
 
     async def test_hostile_texts_are_texts(self, memory: Memory) -> None:
         for number, text in enumerate(text for text in HOSTILE if len(text) <= 300):
-            await memory.put(version := said(f"c{number}", f"swimming {text}", name=text or "-"))
+            await memory.put(version := make_version(f"c{number}", f"swimming {text}", name=text or "-"))
             assert version in await memory.all("U1")
-            assert f"c{number}" in await found(memory, f"swimming {text}", limit=100)
+            assert f"c{number}" in await search_uids(memory, f"swimming {text}", limit=100)
 
     async def test_the_nearest_come_first(self, memory: Memory) -> None:
-        await memory.put(said("a", "swimming in the lake"))
-        await memory.put(said("b", "swimming"))
-        await memory.put(said("z", "invoices"))
+        await memory.put(make_version("a", "swimming in the lake"))
+        await memory.put(make_version("b", "swimming"))
+        await memory.put(make_version("z", "invoices"))
         results = await memory.search("U1", "swimming in the lake")
         assert [item.uid for item in results][:2] == ["a", "b"]
         assert sorted((item.score for item in results), reverse=True) == [item.score for item in results]
-        assert await found(memory, "swimming in the lake", limit=1) == ["a"]
+        assert await search_uids(memory, "swimming in the lake", limit=1) == ["a"]
 
     async def test_nothing_is_found_where_there_is_nothing(self, memory: Memory) -> None:
         assert (await memory.all("U1"), await memory.search("U1", "swimming")) == ((), ())
-        await memory.put(said("a", "swimming"))
+        await memory.put(make_version("a", "swimming"))
         assert [await memory.search("U1", text) for text in ("", "  \n", "!?")] == [(), (), ()]
         assert await memory.search("U1", "swimming", limit=0) == ()
 
     @pytest.mark.parametrize("language", LANGUAGES)
     async def test_words_are_found_in_any_language(self, memory: Memory, language: str) -> None:
         for code, (name, text, _) in LANGUAGES.items():
-            await memory.put(said(code, text, name=name))
-        assert (await found(memory, LANGUAGES[language][2]))[0] == language
+            await memory.put(make_version(code, text, name=name))
+        assert (await search_uids(memory, LANGUAGES[language][2]))[0] == language
 
     async def test_long_texts(self, memory: Memory) -> None:
         """8 kB, in one and in four bytes a character."""
         texts = [("I keep my mornings free. " * 400)[:8_000], ("夜は仕事をしない🙂。" * 1_000)[:8_000]]
         for number, text in enumerate(texts):
-            await memory.put(said(f"c{number}", text))
+            await memory.put(make_version(f"c{number}", text))
         assert [v.record.description for v in await memory.all("U1")] == texts
-        assert (await found(memory, texts[0]))[0] == "c0"
+        assert (await search_uids(memory, texts[0]))[0] == "c0"
 
     async def test_many_at_once_are_all_there(self, memory: Memory) -> None:
-        versions = [said(f"c{number:03}", seq=number) for number in range(60)]
+        versions = [make_version(f"c{number:03}", seq=number) for number in range(60)]
         await asyncio.gather(*map(memory.put, versions))
         assert await memory.all("U1") == tuple(versions)
         await asyncio.gather(*(memory.drop("U1", v.uid) for v in versions[::2]), *map(memory.put, versions[1::2]))
@@ -172,8 +172,8 @@ class MemoryContract:
 
     async def test_wiping_removes_everything_of_everybody(self, memory: Memory) -> None:
         for user in ("U1", "U2"):
-            await memory.put(said(user=user))
+            await memory.put(make_version(user=user))
         await memory.wipe()
         assert (await memory.all("U1"), await memory.all("U2"), (await memory.report()).memories) == ((), (), 0)
-        await memory.put(said())
+        await memory.put(make_version())
         assert ((await memory.report()).memories, len(await memory.all("U1"))) == (1, 1)

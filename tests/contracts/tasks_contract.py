@@ -34,7 +34,7 @@ async def take(tasks: Tasks, seconds: float = 0, *, by: str = "w1", user: str = 
     return "" if task is None else task.spec.title
 
 
-async def taken(tasks: Tasks, seconds: float = 0, *, by: str = "w1", of: str | None = None) -> QueuedTask:
+async def claim_task(tasks: Tasks, seconds: float = 0, *, by: str = "w1", of: str | None = None) -> QueuedTask:
     task = await tasks.claim("U1", by, now=later(seconds), lease_seconds=LEASE, task_id=of)
     assert task is not None
     return task
@@ -44,15 +44,15 @@ def becoming(values: Mapping[str, object]) -> Change:
     return lambda task: task.model_copy(update=values)
 
 
-def done(task: QueuedTask) -> QueuedTask:
+def mark_done(task: QueuedTask) -> QueuedTask:
     return task.model_copy(update={"state": TaskState.DONE})
 
 
-def paused(task: QueuedTask) -> QueuedTask:
+def mark_paused(task: QueuedTask) -> QueuedTask:
     return task.model_copy(update={"state": TaskState.PAUSED})
 
 
-def stopped(task: QueuedTask) -> QueuedTask:
+def mark_stopped(task: QueuedTask) -> QueuedTask:
     return task.model_copy(update={"state": TaskState.STOPPED})
 
 
@@ -110,7 +110,7 @@ class TasksContract:
     async def test_a_cause_adds_once(self, tasks: Tasks, other: Tasks) -> None:
         """A message that is delivered twice makes one task, also when that was changed since; causes are a person's."""
         first = await tasks.add("U1", [new_task("a"), new_task("b")], cause="m1", now=NOON)
-        changed = await other.change("U1", first[0].id, paused, now=later(1))
+        changed = await other.change("U1", first[0].id, mark_paused, now=later(1))
         assert await other.add("U1", [new_task("c")], cause="m1", now=later(5)) == (changed, first[1])
         assert await tasks.add("U1", [], cause="m2", now=NOON) == ()
         assert titles(await tasks.add("U2", [new_task("c")], cause="m1", now=NOON)) == ["c"]
@@ -153,7 +153,7 @@ class TasksContract:
         (mine,) = await put(tasks, "mine")
         assert await other.get("U2", mine.id) is None
         assert await other.of("U2") == ()
-        assert await other.change("U2", mine.id, paused, now=NOON) is None
+        assert await other.change("U2", mine.id, mark_paused, now=NOON) is None
         assert await take(other, user="U2", of=mine.id) == ""
         assert await take(other, user="U2") == ""
         assert await tasks.get("U1", mine.id) == mine
@@ -173,17 +173,17 @@ class TasksContract:
         )
         (task,) = await tasks.add("U1", [kept], cause="a", now=NOON)
 
-        async def claimed(days: int = 0, task_id: str | None = None) -> str:
+        async def claim_title(days: int = 0, task_id: str | None = None) -> str:
             today = NOON.date() + timedelta(days=days)
             found = await tasks.claim("U1", "w", now=NOON, lease_seconds=LEASE, today=today, task_id=task_id)
             return "" if found is None else found.spec.title
 
-        assert await claimed() == ""
+        assert await claim_title() == ""
         await put(tasks, "b")
-        assert await claimed() == "b"
-        assert await claimed(task_id=task.id) == "a"
+        assert await claim_title() == "b"
+        assert await claim_title(task_id=task.id) == "a"
         await tasks.take_back("w", now=NOON)
-        assert await claimed(days=1) == "a"
+        assert await claim_title(days=1) == "a"
 
     async def test_an_empty_queue_has_nothing(self, tasks: Tasks) -> None:
         """S160"""
@@ -199,28 +199,28 @@ class TasksContract:
         assert await take(other, of=second.id) == "second"
         assert await take(tasks, of=second.id) == ""
         assert await take(tasks, of=third.id) == ""
-        await tasks.change("U1", first.id, paused, now=NOON)
+        await tasks.change("U1", first.id, mark_paused, now=NOON)
         assert await take(tasks, of=first.id) == ""
 
     async def test_what_is_blocked_is_skipped_until_that_is_done(self, tasks: Tasks, other: Tasks) -> None:
         """S159: being done means done; one that was stopped blocks on."""
         new = [new_task("late", priority=0, after=("a", "b")), new_task("a", key="a"), new_task("b", key="b")]
         late, *_ = await tasks.add("U1", new, cause="m", now=NOON)
-        a, b = await taken(tasks), await taken(other)
+        a, b = await claim_task(tasks), await claim_task(other)
         assert await take(tasks) == ""
-        assert await tasks.settle(a, done, now=NOON) is not None
+        assert await tasks.settle(a, mark_done, now=NOON) is not None
         assert await take(tasks) == ""
         assert await other.settle(b, waiting, now=NOON) is not None
         assert await take(tasks) == ""
-        assert await other.change("U1", b.id, stopped, now=NOON) is not None
+        assert await other.change("U1", b.id, mark_stopped, now=NOON) is not None
         assert await take(tasks) == ""
         assert await other.change("U1", b.id, active, now=NOON) is not None
-        assert await tasks.settle(await taken(tasks), done, now=NOON) is not None
+        assert await tasks.settle(await claim_task(tasks), mark_done, now=NOON) is not None
         assert await take(tasks) == late.spec.title
 
     async def test_a_claim_says_whose_it_is(self, tasks: Tasks, other: Tasks) -> None:
         (task,) = await put(tasks, "a")
-        held = await taken(other, 3, by="w2")
+        held = await claim_task(other, 3, by="w2")
         assert held == task.model_copy(
             update={
                 "state": TaskState.RUNNING,
@@ -236,38 +236,38 @@ class TasksContract:
     async def test_a_claim_is_taken_over_when_its_lease_ends(self, tasks: Tasks, other: Tasks) -> None:
         """S161"""
         await put(tasks, "a")
-        dead = await taken(tasks)
+        dead = await claim_task(tasks)
         assert await take(other, LEASE - 0.1, by="w2") == ""
         assert await take(other, LEASE - 0.1, by="w2", of=dead.id) == ""
-        again = await taken(other, LEASE, by="w2", of=dead.id)
+        again = await claim_task(other, LEASE, by="w2", of=dead.id)
         assert (again.id, again.attempts, again.fence) == (dead.id, 2, 2)
 
     async def test_a_lost_claim_is_worth_nothing(self, tasks: Tasks, other: Tasks) -> None:
         """S161"""
         await put(tasks, "a")
-        lost = await taken(tasks)
-        held = await taken(other, LEASE, by="w2")
+        lost = await claim_task(tasks)
+        held = await claim_task(other, LEASE, by="w2")
         assert await tasks.extend(lost, now=later(LEASE), lease_seconds=LEASE) is None
-        assert await tasks.settle(lost, done, now=later(LEASE)) is None
+        assert await tasks.settle(lost, mark_done, now=later(LEASE)) is None
         assert await tasks.get("U1", lost.id) == held
-        assert await other.settle(held, done, now=later(LEASE)) is not None
+        assert await other.settle(held, mark_done, now=later(LEASE)) is not None
 
     async def test_a_late_executor_that_nobody_replaced_may_finish(self, tasks: Tasks) -> None:
         await put(tasks, "a")
-        late = await taken(tasks)
+        late = await claim_task(tasks)
         kept = await tasks.extend(late, now=later(LEASE + 5), lease_seconds=LEASE)
         assert kept is not None
         assert kept.claim == Claim(executor="w1", until=later(2 * LEASE + 5), fence=1)
         assert await take(tasks, 2 * LEASE) == ""
-        ended = await tasks.settle(late, done, now=later(2 * LEASE))
+        ended = await tasks.settle(late, mark_done, now=later(2 * LEASE))
         assert ended is not None
         assert (ended.state, ended.claim, ended.fence) == (TaskState.DONE, None, 1)
 
     async def test_what_is_done_is_done(self, tasks: Tasks, other: Tasks) -> None:
         await put(tasks, "a")
-        held = await taken(tasks)
-        assert await tasks.settle(held, done, now=later(1)) is not None
-        assert await tasks.settle(held, done, now=later(1)) is None
+        held = await claim_task(tasks)
+        assert await tasks.settle(held, mark_done, now=later(1)) is not None
+        assert await tasks.settle(held, mark_done, now=later(1)) is None
         assert await tasks.extend(held, now=later(1), lease_seconds=LEASE) is None
         assert await take(other, 10**6) == ""
         assert await other.of("U1") == ()
@@ -278,7 +278,7 @@ class TasksContract:
     async def test_settling_keeps_what_was_changed_meanwhile(self, tasks: Tasks, other: Tasks) -> None:
         """A person renames a running task, and its executor ends it."""
         (task,) = await put(tasks, "a")
-        held = await taken(tasks)
+        held = await claim_task(tasks)
         spec = task.spec.model_copy(update={"title": "renamed"})
         renamed = await other.change("U1", task.id, becoming({"spec": spec}), now=later(1))
         assert renamed is not None
@@ -287,30 +287,30 @@ class TasksContract:
         going_on = await tasks.settle(held, becoming({"steps": (step,)}), now=later(2))
         assert going_on is not None
         assert (going_on.spec, going_on.steps, going_on.claim) == (spec, (step,), held.claim)
-        ended = await tasks.settle(held, done, now=later(3))
+        ended = await tasks.settle(held, mark_done, now=later(3))
         assert ended is not None
         assert (ended.spec, ended.steps, ended.version) == (spec, (step,), 5)
 
     async def test_a_running_task_can_be_stopped(self, tasks: Tasks, other: Tasks) -> None:
         """S167: and its executor finds its claim lost."""
         (task,) = await put(tasks, "a")
-        held = await taken(tasks)
-        gone = await other.change("U1", task.id, stopped, now=later(1))
+        held = await claim_task(tasks)
+        gone = await other.change("U1", task.id, mark_stopped, now=later(1))
         assert gone is not None
         assert (gone.state, gone.claim) == (TaskState.STOPPED, None)
-        assert await tasks.settle(held, done, now=later(2)) is None
+        assert await tasks.settle(held, mark_done, now=later(2)) is None
         assert await other.change("U1", task.id, active, now=later(3)) is not None
-        assert await tasks.settle(held, done, now=later(4)) is None
-        assert (await taken(other, 5, by="w2")).fence == 2
+        assert await tasks.settle(held, mark_done, now=later(4)) is None
+        assert (await claim_task(other, 5, by="w2")).fence == 2
 
     async def test_a_claim_that_was_given_back_is_worth_nothing(self, tasks: Tasks, other: Tasks) -> None:
         await put(tasks, "a")
-        held = await taken(tasks)
+        held = await claim_task(tasks)
         assert await tasks.settle(held, active, now=later(1)) is not None
-        assert await tasks.settle(held, done, now=later(1)) is None
-        again = await taken(other, 1)
-        assert await tasks.settle(held, done, now=later(1)) is None
-        assert await other.settle(again, done, now=later(1)) is not None
+        assert await tasks.settle(held, mark_done, now=later(1)) is None
+        again = await claim_task(other, 1)
+        assert await tasks.settle(held, mark_done, now=later(1)) is None
+        assert await other.settle(again, mark_done, now=later(1)) is not None
 
     async def test_a_change_that_is_none_writes_nothing(self, tasks: Tasks) -> None:
         (task,) = await put(tasks, "a")
@@ -344,7 +344,7 @@ class TasksContract:
     async def test_several_are_changed_at_once(self, tasks: Tasks, other: Tasks) -> None:
         """S167: what has ended is not among them; all or none."""
         a, b, c = await put(tasks, "a", "b", "c")
-        await tasks.change("U1", c.id, stopped, now=later(1))
+        await tasks.change("U1", c.id, mark_stopped, now=later(1))
 
         def swap(there: tuple[QueuedTask, ...]) -> list[QueuedTask]:
             first, second = there
@@ -359,7 +359,7 @@ class TasksContract:
         assert {task.version for task in swapped} == {2}
 
         def half(there: tuple[QueuedTask, ...]) -> list[QueuedTask]:
-            return [there[0].model_copy(update={"rank": 7}), done(there[1])]
+            return [there[0].model_copy(update={"rank": 7}), mark_done(there[1])]
 
         with pytest.raises(BadInput):
             await tasks.rearrange("U1", half, now=later(3))
@@ -372,7 +372,7 @@ class TasksContract:
         await put(tasks, "a", "b", "c")
         await put(tasks, "theirs", user="U0")
         for _ in range(2):
-            assert await tasks.settle(await taken(tasks), waiting, now=NOON) is not None
+            assert await tasks.settle(await claim_task(tasks), waiting, now=NOON) is not None
         theirs = await tasks.claim("U0", "w1", now=NOON, lease_seconds=LEASE)
         assert theirs is not None
         assert await tasks.settle(theirs, waiting, now=NOON) is not None
@@ -387,14 +387,14 @@ class TasksContract:
         """S161: and an executor that was alive after all finds its claim lost. Those of others stay."""
         await put(tasks, "a", "b")
         await put(tasks, "theirs", user="U2")
-        lost = await taken(tasks, by="dead")
-        held = await taken(other, by="alive")
+        lost = await claim_task(tasks, by="dead")
+        held = await claim_task(other, by="alive")
         assert await take(tasks, by="dead", user="U2") == "theirs"
         assert await other.take_back("dead", now=later(1)) == 2
         assert await other.take_back("dead", now=later(1)) == 0
-        assert await tasks.settle(lost, done, now=later(1)) is None
+        assert await tasks.settle(lost, mark_done, now=later(1)) is None
         assert [await take(other, 1), await take(other, 1), await take(other, 1, user="U2")] == ["a", "", "theirs"]
-        assert await other.settle(held, done, now=later(1)) is not None
+        assert await other.settle(held, mark_done, now=later(1)) is not None
 
     async def test_many_executors_never_claim_one_task_twice(self, tasks: Tasks, other: Tasks) -> None:
         """S161"""

@@ -24,7 +24,7 @@ S = ProposalState
 AN_HOUR = timedelta(hours=1)
 
 
-async def told(store: Store, lane: str = PROPOSAL_LANE, *, at: timedelta = timedelta()) -> list[str]:
+async def drain_jobs(store: Store, lane: str = PROPOSAL_LANE, *, at: timedelta = timedelta()) -> list[str]:
     """Return the jobs of the program that are due by then."""
     found = []
     while (job := await store.jobs.claim(lane, "w", now=NOW + at, lease_seconds=60)) is not None:
@@ -137,9 +137,9 @@ class TestProposals:
         assert await store.proposals.stage(proposal()) == proposal()
         assert await other.proposals.get("p1") == proposal()
         assert await other.proposals.get("p2") is None
-        assert await told(other) == ["p1 show pending"]
+        assert await drain_jobs(other) == ["p1 show pending"]
         if store.database.engine.dialect.name == "sqlite":  # on PostgreSQL the database has the time
-            assert await told(other, at=timedelta(days=1)) == ["p1 expire"]
+            assert await drain_jobs(other, at=timedelta(days=1)) == ["p1 expire"]
 
     async def test_it_is_settled_once(self, both: Both) -> None:
         store, other = both
@@ -154,7 +154,7 @@ class TestProposals:
             assert changed is not None
             assert (changed[0].state, changed[0].outcome, changed[1]) == (state, "Back.", True)
         assert await other.proposals.settle("nothing", S.DENIED, outcome="", now=NOW) is None
-        assert await told(store) == ["p1 show pending", "p1 show approved", "p1 show applied", "p1 show undone"]
+        assert await drain_jobs(store) == ["p1 show pending", "p1 show approved", "p1 show applied", "p1 show undone"]
 
     async def test_a_failure_is_tried_again_under_another_name(self, both: Both) -> None:
         """Each change of its state is shown, also one that came before, and each try has a command of its own."""
@@ -169,7 +169,7 @@ class TestProposals:
             names.append(last.command_id)
         assert names == ["proposal-p1", "proposal-p1", "proposal-p1-1", "proposal-p1-1"]
         assert await store.proposals.get("p1") == last
-        assert [each.split()[2] for each in await told(store)] == [
+        assert [each.split()[2] for each in await drain_jobs(store)] == [
             "pending", "approved", "refused", "approved", "refused",
         ]  # fmt: skip
         await store.proposals.stage(proposal("p2", subject="constraint p1"))
@@ -197,7 +197,12 @@ class TestProposals:
             await store.proposals.stage(one)
         states = [found.state for n in "123" if (found := await other.proposals.get(f"p{n}")) is not None]
         assert states == [S.SUPERSEDED, S.PENDING, S.PENDING]
-        assert await told(other) == ["p1 show pending", "p2 show pending", "p1 show superseded", "p3 show pending"]
+        assert await drain_jobs(other) == [
+            "p1 show pending",
+            "p2 show pending",
+            "p1 show superseded",
+            "p3 show pending",
+        ]
 
     async def test_only_so_many_wait(self, both: Both) -> None:
         store, other = both
@@ -219,7 +224,7 @@ class TestProposals:
         assert (found[0].state, found[0].outcome, found[1]) == (S.EXPIRED, "The agent's access was revoked.", False)
         with pytest.raises(BadInput, match="This token was revoked"):
             await store.proposals.stage(proposal("p2"))
-        assert await told(store) == ["p1 show pending", "p1 show expired"]
+        assert await drain_jobs(store) == ["p1 show pending", "p1 show expired"]
 
     async def test_what_waits_for_a_person(self, both: Both) -> None:
         """Theirs alone, and only until it is answered."""

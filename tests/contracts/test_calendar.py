@@ -16,7 +16,7 @@ from urllib.parse import urljoin
 import httpx
 import pytest
 import pytest_asyncio
-from tests.contracts.calendar_contract import CalendarContract, fields, marker, owned, put, read
+from tests.contracts.calendar_contract import CalendarContract, fields, make_owned_id, marker, put, read
 from tests.contracts.calendar_people import CalDavPerson, GooglePerson, Person
 from tests.emulators.google.connected import connect_person
 from tests.emulators.google.emulator import GoogleEmulator
@@ -25,7 +25,7 @@ from tests.fakes.google_mcp import GoogleMcp
 from tests.fakes.google_store import GoogleStore
 from tests.fakes.google_tools import GoogleTools, OneCalendar
 from tests.fakes.quirky_caldav import Habit, QuirkyCalDav
-from tests.fakes.serving import served
+from tests.fakes.serving import serve_app
 
 from caldav_mcp import LocalCalendarConfig, open_local_calendar
 from fateforger.adapters.calendar.calendars import McpCalendar, SeveralCalendars, open_mcp_calendar
@@ -123,7 +123,7 @@ OpenedGoogle = tuple[GoogleEmulator, GoogleCalendar]
 async def google() -> AsyncIterator[OpenedGoogle]:
     """Yield Google itself, connected by a person's consent."""
     emulator = GoogleEmulator()
-    async with served(emulator.app()) as base:
+    async with serve_app(emulator.app()) as base:
         tokens = await connect_person(emulator, base)
         client = GoogleClient(tokens, SystemClock(), url=f"{base}/calendar/v3")
         async with aclosing(GoogleCalendar(client, "primary", time_zone=BERLIN, key="google/primary")) as calendar:
@@ -170,7 +170,7 @@ async def an_account(folder: Path, calendars: int, *habits: Habit) -> AsyncItera
         home = urljoin(radicale.caldav_url, "..")
         front = QuirkyCalDav(urljoin(home, "/"), habits)
         stack.push_async_callback(front.aclose)
-        met = urljoin(await stack.enter_async_context(served(front.app())), "/me/") if habits else home
+        met = urljoin(await stack.enter_async_context(serve_app(front.app())), "/me/") if habits else home
         http = await stack.enter_async_context(httpx.AsyncClient(auth=("me", "any"), trust_env=False, timeout=60))
         for name in names:
             (await http.request("MKCALENDAR", f"{home}{name}/")).raise_for_status()
@@ -178,7 +178,7 @@ async def an_account(folder: Path, calendars: int, *habits: Habit) -> AsyncItera
             data_dir=folder / "tools", time_zone=BERLIN, caldav_url=met, username="me", password="any"
         )
         local = await stack.enter_async_context(await open_local_calendar(tools, now=_now))
-        base = await stack.enter_async_context(served(local.mcp_app, lifespan=False))
+        base = await stack.enter_async_context(serve_app(local.mcp_app, lifespan=False))
         calendar = await stack.enter_async_context(aclosing(open_mcp_calendar(f"{base}/mcp", time_zone=BERLIN)))
         yield CalDavAccount(home, http, calendar, iter(names))
 
@@ -238,10 +238,10 @@ async def test_the_local_calendar_started_by_its_command_line(started: McpCalend
     created = await put(started)
     assert (created.fields, created.marker) == (fields(), marker())
     assert started.traits.conditional_write
-    assert await started.write(Create(owned(), fields(), marker())) == Exists()
-    changed = await started.write(Update(owned(), {"summary": "Other"}, marker("t2-0"), expect=created.version))
+    assert await started.write(Create(make_owned_id(), fields(), marker())) == Exists()
+    changed = await started.write(Update(make_owned_id(), {"summary": "Other"}, marker("t2-0"), expect=created.version))
     assert isinstance(changed, Done)
     assert await started.window(created.fields.start, created.fields.end) == (changed.image,)
-    assert await started.write(Delete(owned())) == Done(None)
+    assert await started.write(Delete(make_owned_id())) == Done(None)
     assert (await read(started)).gone
-    assert await started.write(Delete(owned())) == Gone()
+    assert await started.write(Delete(make_owned_id())) == Gone()

@@ -17,7 +17,7 @@ DAY = date(2026, 3, 2)
 Both = tuple[Durations, Durations]
 
 
-def observed(n: int, *, title: str = "Weekly report", actual: int = 90) -> Observation:
+def make_observation(n: int, *, title: str = "Weekly report", actual: int = 90) -> Observation:
     day = DAY + timedelta(days=n)
     return Observation(id=f"s{n}/t1", title=title, deep=True, planned=60, actual=actual, day=day, source="changed")
 
@@ -35,29 +35,29 @@ async def both(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[
 async def test_the_oldest_comes_first(both: Both) -> None:
     durations, other = both
     assert await durations.of("U1") == ()
-    await durations.keep("U1", [observed(2), observed(0)])
-    await durations.keep("U1", [observed(1)])
-    assert await other.of("U1") == (observed(0), observed(1), observed(2))
+    await durations.keep("U1", [make_observation(2), make_observation(0)])
+    await durations.keep("U1", [make_observation(1)])
+    assert await other.of("U1") == (make_observation(0), make_observation(1), make_observation(2))
 
 
 async def test_a_later_one_replaces_that_of_the_same_id(both: Both) -> None:
     durations, other = both
-    await durations.keep("U1", [observed(0)])
-    await durations.keep("U1", [observed(0, actual=75)])
-    assert await other.of("U1") == (observed(0, actual=75),)
+    await durations.keep("U1", [make_observation(0)])
+    await durations.keep("U1", [make_observation(0, actual=75)])
+    assert await other.of("U1") == (make_observation(0, actual=75),)
 
 
 async def test_dropped_ones_are_gone_and_those_of_other_people_stay(both: Both) -> None:
     durations, other = both
-    await durations.keep("U1", [observed(0), observed(1)])
-    await durations.keep("U2", [observed(0, title="Slides")])
-    await durations.keep("U1", [observed(2)], gone=["s0/t1", "s9/unknown"])
-    assert await other.of("U1") == (observed(1), observed(2))
-    assert await other.of("U2") == (observed(0, title="Slides"),)
+    await durations.keep("U1", [make_observation(0), make_observation(1)])
+    await durations.keep("U2", [make_observation(0, title="Slides")])
+    await durations.keep("U1", [make_observation(2)], gone=["s0/t1", "s9/unknown"])
+    assert await other.of("U1") == (make_observation(1), make_observation(2))
+    assert await other.of("U2") == (make_observation(0, title="Slides"),)
 
 
 async def test_only_the_latest_are_read(both: Both) -> None:
     durations, other = both
-    every = [observed(n) for n in range(MOST_OBSERVATIONS + 2)]
+    every = [make_observation(n) for n in range(MOST_OBSERVATIONS + 2)]
     await durations.keep("U1", every)
     assert await other.of("U1") == tuple(every[2:])

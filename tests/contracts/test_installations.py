@@ -10,7 +10,7 @@ from sqlalchemy import select, update
 from tests.contracts import session_examples as sessions
 from tests.emulators.slack.teams import SlackTeams
 from tests.factories.people import Somebody, tell
-from tests.fakes.serving import served
+from tests.fakes.serving import serve_app
 from tests.unit.conversation.person import MORNING, ManualClock
 
 from fateforger.adapters.store.connections import SqlConnections, Vault, new_key
@@ -154,7 +154,7 @@ async def test_any_program_learns_from_the_database_that_an_app_was_removed(stor
     """S393: soon, and without a refusal by Slack; the token of the settings is not used any more."""
     slack, clock = SlackTeams("xapp-1"), ManualClock()
     slack.tokens["xoxb-one"] = "T1"
-    async with served(slack.app()) as url:
+    async with serve_app(slack.app()) as url:
         session = new_session()
         login = SlackLogin("xoxb-one", "xapp-1", f"{url}/api/")
         slack.add("T1", url, "xoxb-one")
@@ -212,7 +212,7 @@ async def test_two_replicas_renew_a_token_once(stores: tuple[Store, Store]) -> N
     slack, clock = SlackTeams("xapp-1", lasts=43_200), ManualClock()
     slack.add("T2", "http://127.0.0.1:9", "xoxb-local")
     granted = slack.grant("T2")
-    async with served(slack.app()) as at_slack:
+    async with serve_app(slack.app()) as at_slack:
         login = SlackLogin(None, "xapp-1", f"{at_slack}/api/", oauth=OAuthApp(slack.client_id, slack.client_secret))
         http = new_session()
         replicas = [Workspaces(login, http, open_installations(store), clock) for store in stores]

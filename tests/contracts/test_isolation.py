@@ -234,7 +234,7 @@ NO_SERVER = {"sync undo"}
 """Commands that need the calendar itself, which is not there."""
 
 
-def connected(word: str) -> Somebody:
+def make_connected(word: str) -> Somebody:
     """Return a person whose history is that of the calendar that they connected."""
     return Somebody(word, calendar=f"caldav:https://dav.example.org/{word}#work")
 
@@ -288,7 +288,7 @@ class Data:
 
     async def _plant(self, store: Store) -> None:
         vault = open_vault(read_settings(data_dir=self.folder))
-        for who in (connected(BORIS.word), connected(ANNA.word)):
+        for who in (make_connected(BORIS.word), make_connected(ANNA.word)):
             await tell(store, who)
             own = Connection(who.id, Provider.CALDAV, who.word, "work", NOW, f"https://dav.example.org/{who.word}/")
             await SqlConnections(store.database, vault).keep(replace(own, secret=who.word))

@@ -13,7 +13,7 @@ import pytest
 from pydantic import TypeAdapter
 from sqlalchemy import Connection
 from tests.contracts.clocks import TurnedJobs, with_turned_clock
-from tests.contracts.jobs_contract import NOON, JobsContract, later, names, put, take, taken
+from tests.contracts.jobs_contract import NOON, JobsContract, later, names, put, take, take_job
 from tests.contracts.stores import Kind, two_stores
 from tests.postgres import PostgresServer, Shutdown
 
@@ -47,11 +47,11 @@ class TestLeaseJobs(JobsContract):
         claim lost. Those of others stay."""
         for name in ("a1", "b1", "c1"):
             await put(jobs, name, name[0])
-        lost = await taken(jobs, owner="dead")
-        held = await taken(other, owner="alive")
+        lost = await take_job(jobs, owner="dead")
+        held = await take_job(other, owner="alive")
         assert await other.take_back("dead") == 1
         assert not await jobs.finish(lost)
-        assert [(await taken(other)).dedupe for _ in range(2)] == ["a1", "c1"]
+        assert [(await take_job(other)).dedupe for _ in range(2)] == ["a1", "c1"]
         assert await other.take_back("dead") == 0
         assert await other.finish(held)
 
@@ -60,14 +60,14 @@ class TestLeaseJobs(JobsContract):
         await put(jobs, "a1", "a")
         await put(jobs, "a2", "a")
         await put(jobs, "b1", "b", run_at=later(3600))
-        assert await jobs.retry(await taken(jobs), "slow", run_at=later(30), now=NOON)
+        assert await jobs.retry(await take_job(jobs), "slow", run_at=later(30), now=NOON)
         assert await names(other, -3600) == ["a1", "a2"]
 
     async def test_what_waits_for_another_try_is_due_once_the_dead_are_known(self, jobs: LeaseJobs) -> None:
         """S403: the clock that set the time may have been ahead. A job for a later time still waits."""
         await put(jobs, "a1", "a")
         await put(jobs, "b1", "b", run_at=later(100))
-        assert await jobs.retry(await taken(jobs), "slow", run_at=later(100), now=NOON)
+        assert await jobs.retry(await take_job(jobs), "slow", run_at=later(100), now=NOON)
         assert await names(jobs) == []
         assert await jobs.take_back("w1") == 0
         assert await names(jobs) == ["a1"]
@@ -99,7 +99,7 @@ class TestProcrastinateJobs(JobsContract):
         waiting = asyncio.ensure_future(jobs.wait("turns", seconds=600))
         await put(other, "a1")
         await asyncio.wait_for(waiting, 60)
-        assert (await taken(jobs)).dedupe == "a1"
+        assert (await take_job(jobs)).dedupe == "a1"
         assert heard == ["turns"]
         listening.cancel()
         await asyncio.gather(listening, return_exceptions=True)
@@ -120,7 +120,7 @@ class TestProcrastinateJobs(JobsContract):
         waiting = asyncio.ensure_future(jobs.wait("turns", seconds=600))
         await put(other, "a1")
         await asyncio.wait_for(waiting, 60)
-        assert (await taken(jobs)).dedupe == "a1"
+        assert (await take_job(jobs)).dedupe == "a1"
         await rounds.stop()
 
     async def test_a_claim_that_the_program_did_not_learn_of_is_made_again(
@@ -140,7 +140,7 @@ class TestProcrastinateJobs(JobsContract):
         await put(jobs, "a1")
         with pytest.raises(StoreUnavailable):
             await take(jobs)
-        held = await taken(jobs)
+        held = await take_job(jobs)
         assert held.dedupe == "a1"
         assert await take(jobs) is None
         assert await jobs.finish(held)
@@ -158,7 +158,7 @@ class TestProcrastinateJobs(JobsContract):
 
     async def test_a_program_that_stops_leaves_its_jobs_at_once(self, stores: tuple[Store, Store], jobs: Jobs) -> None:
         await put(jobs, "a1")
-        await taken(jobs)
+        await take_job(jobs)
         assert await take(TurnedJobs(stores[1].jobs, stores[1].database)) is None
         await stores[0].aclose()
         assert await stores[1].jobs.claim("turns", "w2", now=NOON, lease_seconds=10) is not None

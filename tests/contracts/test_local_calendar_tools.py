@@ -17,8 +17,8 @@ import pytest_asyncio
 from mcp import Client, StdioServerParameters
 from starlette.applications import Starlette
 from starlette.routing import Mount
-from tests.caldav_mcp.making import AtTheTools, connected, creation, opened, over_mcp
-from tests.fakes.serving import served
+from tests.caldav_mcp.making import AtTheTools, creation, open_client, open_tools, over_mcp
+from tests.fakes.serving import serve_app
 
 ISO = "Must be ISO 8601 format: '2025-01-01T10:00:00' for timed events or '2025-01-01' for all-day events"
 TAKEN = "Event ID 'planfocus00001' already exists. Please use a different ID."
@@ -36,9 +36,9 @@ NO_ZONE = (
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def served_tools(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[AtTheTools]:
     """Yield a caller through the whole protocol; the server is mounted below another application's path."""
-    async with opened(tmp_path_factory.mktemp("calendar")) as direct:
+    async with open_tools(tmp_path_factory.mktemp("calendar")) as direct:
         app = Starlette(routes=[Mount("/calendar", direct.calendar.mcp_app)])
-        async with served(app, lifespan=False) as base, connected(f"{base}/calendar/mcp") as client:
+        async with serve_app(app, lifespan=False) as base, open_client(f"{base}/calendar/mcp") as client:
             yield AtTheTools(over_mcp(client), direct.calendar, direct.clock)
 
 
@@ -62,8 +62,8 @@ def invalid(tool: str, complaint: str) -> str:
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_both_generations_of_the_protocol(tmp_path: Path, mode: Literal["auto", "legacy"]) -> None:
     async with (
-        opened(tmp_path) as direct,
-        served(direct.calendar.mcp_app, lifespan=False) as base,
+        open_tools(tmp_path) as direct,
+        serve_app(direct.calendar.mcp_app, lifespan=False) as base,
         Client(f"{base}/mcp", mode=mode) as client,
     ):
         listed = (await client.list_tools()).tools
@@ -89,7 +89,7 @@ async def test_standard_input_and_output(tmp_path: Path) -> None:
 
 
 async def test_an_unknown_tool(tools: AtTheTools) -> None:
-    assert await tools.refused("no-such-tool") == "MCP error -32602: Tool no-such-tool not found"
+    assert await tools.expect_refusal("no-such-tool") == "MCP error -32602: Tool no-such-tool not found"
 
 
 # --- arguments --------------------------------------------------------------------------------------------------
@@ -166,11 +166,11 @@ async def test_unknown_arguments_are_ignored(tools: AtTheTools) -> None:
     ],
 )  # fmt: skip
 async def test_bad_arguments(tools: AtTheTools, tool: str, arguments: dict[str, Any], complaint: str) -> None:
-    assert await tools.refused(tool, **arguments) == invalid(tool, complaint)
+    assert await tools.expect_refusal(tool, **arguments) == invalid(tool, complaint)
 
 
 async def test_etag_is_no_field_to_ask_for(tools: AtTheTools) -> None:
-    refusal = await tools.refused("list-events", calendarId="primary", fields=["etag"])
+    refusal = await tools.expect_refusal("list-events", calendarId="primary", fields=["etag"])
     assert refusal.startswith(invalid("list-events", 'Invalid option: expected one of "id"|"summary"|"description"'))
     assert refusal.endswith('"source"|"eventType" at fields.0')
 
@@ -226,12 +226,12 @@ async def test_an_event_without_an_id_gets_one(tools: AtTheTools) -> None:
 
 async def test_an_id_is_taken_once(tools: AtTheTools) -> None:
     await tools.create()
-    assert await tools.refused("create-event", **creation(summary="Other")) == TAKEN
+    assert await tools.expect_refusal("create-event", **creation(summary="Other")) == TAKEN
     assert await tools.titles() == ["Plan work"]
 
 
 async def test_a_bad_id(tools: AtTheTools) -> None:
-    refusal = await tools.refused("create-event", **creation("Plan"))
+    refusal = await tools.expect_refusal("create-event", **creation("Plan"))
     assert refusal == (
         "MCP error -32603: Internal error: Invalid event ID: must be at least 5 characters long, "
         "can only contain lowercase letters a-v and digits 0-9 (base32hex encoding)"
@@ -259,17 +259,17 @@ async def test_a_bad_id(tools: AtTheTools) -> None:
     ],
 )
 async def test_impossible_times(tools: AtTheTools, start: str, end: str, refusal: str) -> None:
-    assert await tools.refused("create-event", **creation(start=start, end=end)) == refusal
+    assert await tools.expect_refusal("create-event", **creation(start=start, end=end)) == refusal
 
 
 async def test_an_unknown_zone(tools: AtTheTools) -> None:
     message = "Invalid time zone definition for start time."
-    refusal = await tools.refused("create-event", **creation(timeZone="Mars/Olympus"))
+    refusal = await tools.expect_refusal("create-event", **creation(timeZone="Mars/Olympus"))
     assert refusal == f"MCP error -32600: Bad Request: {message}. Details: {message}"
 
 
 async def test_an_unknown_color(tools: AtTheTools) -> None:
-    refusal = await tools.refused("create-event", **creation(colorId="12"))
+    refusal = await tools.expect_refusal("create-event", **creation(colorId="12"))
     assert refusal == "MCP error -32600: Bad Request: Invalid color ID.. Details: Invalid color ID."
 
 
@@ -352,14 +352,14 @@ async def test_fields_that_icalendar_has_no_word_for_are_kept(tools: AtTheTools)
 # --- warnings ---------------------------------------------------------------------------------------------------
 
 
-def unchecked(event_id: str, **given: Any) -> dict[str, Any]:
+def build_unchecked(event_id: str, **given: Any) -> dict[str, Any]:
     standard = {k: v for k, v in creation(event_id).items() if k != "calendarsToCheck"}
     return standard | given
 
 
 async def test_a_copy_is_refused(tools: AtTheTools) -> None:
     await tools.create("dentist0001", summary="Dentist")
-    refusal = await tools.refused("create-event", **unchecked("dentist0002", summary=" DENTIST "))
+    refusal = await tools.expect_refusal("create-event", **build_unchecked("dentist0002", summary=" DENTIST "))
     assert refusal == (
         'Duplicate event detected (95% similar). Event "Dentist" already exists. '
         "To create anyway, set allowDuplicates to true."
@@ -368,27 +368,31 @@ async def test_a_copy_is_refused(tools: AtTheTools) -> None:
 
 async def test_so_is_a_repeated_create_before_its_id_is_looked_at(tools: AtTheTools) -> None:
     await tools.create()
-    assert (await tools.refused("create-event", **unchecked("planfocus00001"))).startswith("Duplicate event detected")
+    assert (await tools.expect_refusal("create-event", **build_unchecked("planfocus00001"))).startswith(
+        "Duplicate event detected"
+    )
 
 
 @pytest.mark.parametrize("allowed", [{"allowDuplicates": True}, {"calendarsToCheck": []}])
 async def test_a_copy_is_fine_when_it_is_wanted(tools: AtTheTools, allowed: dict[str, Any]) -> None:
     await tools.create("dentist0001", summary="Dentist")
-    await tools.ok("create-event", **unchecked("dentist0002", summary="Dentist", **allowed))
+    await tools.ok("create-event", **build_unchecked("dentist0002", summary="Dentist", **allowed))
     assert await tools.titles() == ["Dentist", "Dentist"]
 
 
 async def test_a_copy_at_another_time_is_none(tools: AtTheTools) -> None:
     await tools.create("dentist0001", summary="Dentist")
     later = {"start": "2027-05-04T11:00:00", "end": "2027-05-04T12:00:00"}
-    assert list(await tools.ok("create-event", **unchecked("dentist0002", summary="Dentist", **later))) == ["event"]
+    assert list(await tools.ok("create-event", **build_unchecked("dentist0002", summary="Dentist", **later))) == [
+        "event"
+    ]
 
 
 async def test_an_overlap_is_told(tools: AtTheTools) -> None:
     dentist = await tools.create(
         "dentist0001", summary="Dentist", start="2027-05-04T10:30:00", end="2027-05-04T11:30:00"
     )
-    answer = await tools.ok("create-event", **unchecked("planfocus00001"))
+    answer = await tools.ok("create-event", **build_unchecked("planfocus00001"))
     seen = {
         "id": "dentist0001",
         "title": "Dentist",
@@ -405,7 +409,7 @@ async def test_an_overlap_is_told(tools: AtTheTools) -> None:
 @pytest.mark.parametrize("title", ["Dentist appointment", "Tooth appointment"])
 async def test_a_similar_title_is_told(tools: AtTheTools, title: str) -> None:
     await tools.create("dentist0001", summary="Dentist appointment today")
-    answer = await tools.ok("create-event", **unchecked("dentist0002", summary=title))
+    answer = await tools.ok("create-event", **build_unchecked("dentist0002", summary=title))
     (duplicate,) = answer["duplicates"]
     assert (duplicate["event"]["similarity"], duplicate["calendarId"]) == (0.7, "primary")
     assert duplicate["suggestion"] == "This event is very similar to an existing one. Is this intentional?"
@@ -415,7 +419,7 @@ async def test_a_similar_title_is_told(tools: AtTheTools, title: str) -> None:
 async def test_all_day_events_are_not_compared(tools: AtTheTools) -> None:
     day = {"summary": "Holiday", "start": "2027-05-04", "end": "2027-05-05"}
     await tools.create("holida0001", **day)
-    assert list(await tools.ok("create-event", **unchecked("holida0002", **day))) == ["event"]
+    assert list(await tools.ok("create-event", **build_unchecked("holida0002", **day))) == ["event"]
 
 
 async def test_an_update_that_moves_is_told_of_overlaps(tools: AtTheTools) -> None:
@@ -434,7 +438,7 @@ async def test_an_update_that_moves_is_told_of_overlaps(tools: AtTheTools) -> No
 
 
 async def test_an_unknown_event(tools: AtTheTools) -> None:
-    refusal = await tools.refused("get-event", calendarId="primary", eventId="doesnotexist1")
+    refusal = await tools.expect_refusal("get-event", calendarId="primary", eventId="doesnotexist1")
     assert refusal == "MCP error -32603: Internal error: Event with ID 'doesnotexist1' not found in calendar 'primary'."
 
 
@@ -478,7 +482,7 @@ async def test_bounds_are_exclusive(tools: AtTheTools) -> None:
 
 async def test_an_empty_range_is_refused(tools: AtTheTools) -> None:
     bounds = {"timeMin": "2027-05-04T10:00:00", "timeMax": "2027-05-04T10:00:00"}
-    assert await tools.refused("list-events", calendarId="primary", **bounds) == EMPTY_RANGE
+    assert await tools.expect_refusal("list-events", calendarId="primary", **bounds) == EMPTY_RANGE
 
 
 async def test_events_are_listed_by_start(tools: AtTheTools) -> None:
@@ -492,13 +496,13 @@ async def test_a_range_may_be_open(tools: AtTheTools) -> None:
     for year in ("2024", "2027", "2030"):
         await tools.create(f"event{year}", summary=year, start=f"{year}-05-04T10:00:00", end=f"{year}-05-04T11:00:00")
 
-    async def listed(**bounds: str) -> list[str]:
+    async def list_titles(**bounds: str) -> list[str]:
         answer = await tools.ok("list-events", calendarId="primary", **bounds)
         return [event["summary"] for event in answer["events"]]
 
-    assert await listed() == ["2024", "2027", "2030"]
-    assert await listed(timeMin="2025-01-01T00:00:00") == ["2027", "2030"]
-    assert await listed(timeMax="2028-01-01T00:00:00") == ["2024", "2027"]
+    assert await list_titles() == ["2024", "2027", "2030"]
+    assert await list_titles(timeMin="2025-01-01T00:00:00") == ["2027", "2030"]
+    assert await list_titles(timeMax="2028-01-01T00:00:00") == ["2024", "2027"]
 
 
 async def test_at_most_250_come_and_nothing_says_so(tools: AtTheTools) -> None:
@@ -544,7 +548,7 @@ async def test_empty_text_clears(tools: AtTheTools) -> None:
 
 async def test_a_color_cannot_be_cleared(tools: AtTheTools) -> None:
     await tools.create(colorId="9")
-    refusal = await tools.refused("update-event", calendarId="primary", eventId="planfocus00001", colorId="")
+    refusal = await tools.expect_refusal("update-event", calendarId="primary", eventId="planfocus00001", colorId="")
     assert refusal == "Invalid color ID."
     assert (await tools.get())["colorId"] == "9"
 
@@ -578,7 +582,7 @@ async def test_a_start_alone_keeps_the_end(tools: AtTheTools) -> None:
         "2027-05-04T09:00:00+02:00",
         "2027-05-04T11:00:00+02:00",
     )
-    refusal = await tools.refused(
+    refusal = await tools.expect_refusal(
         "update-event", calendarId="primary", eventId="planfocus00001", start="2027-05-04T12:00:00"
     )
     assert refusal == "The specified time range is empty."
@@ -627,7 +631,7 @@ async def test_reminders_are_replaced(tools: AtTheTools) -> None:
     ],
 )
 async def test_an_unknown_event_cannot_be_updated(tools: AtTheTools, given: dict[str, Any], refusal: str) -> None:
-    assert await tools.refused("update-event", calendarId="primary", eventId="doesnotexist1", **given) == refusal
+    assert await tools.expect_refusal("update-event", calendarId="primary", eventId="doesnotexist1", **given) == refusal
 
 
 # --- delete-event and what stays --------------------------------------------------------------------------------
@@ -649,13 +653,13 @@ async def test_a_deleted_event(tools: AtTheTools) -> None:
         "updated": "2026-11-21T00:21:00.380Z",
     }
     assert await tools.titles() == []
-    assert await tools.refused("delete-event", calendarId="primary", eventId="planfocus00001") == GONE
-    assert await tools.refused("create-event", **creation()) == TAKEN
+    assert await tools.expect_refusal("delete-event", calendarId="primary", eventId="planfocus00001") == GONE
+    assert await tools.expect_refusal("create-event", **creation()) == TAKEN
     assert await tools.update(summary="Other") == gone
 
 
 async def test_an_unknown_event_cannot_be_deleted(tools: AtTheTools) -> None:
-    assert await tools.refused("delete-event", calendarId="primary", eventId="doesnotexist1") == NOT_FOUND
+    assert await tools.expect_refusal("delete-event", calendarId="primary", eventId="doesnotexist1") == NOT_FOUND
 
 
 # --- the state an event is in -----------------------------------------------------------------------------------
@@ -666,8 +670,8 @@ async def test_a_write_may_name_the_state_it_changes(tools: AtTheTools) -> None:
     first = (await tools.create())["etag"]
     second = (await tools.update(summary="Other", ifMatch=first))["etag"]
     named = {"calendarId": "primary", "eventId": "planfocus00001"}
-    assert await tools.refused("update-event", **named, summary="Late", ifMatch=first) == "Precondition Failed"
-    assert await tools.refused("delete-event", **named, ifMatch=first) == (
+    assert await tools.expect_refusal("update-event", **named, summary="Late", ifMatch=first) == "Precondition Failed"
+    assert await tools.expect_refusal("delete-event", **named, ifMatch=first) == (
         "MCP error -32600: Google API error: Precondition Failed. Details: Precondition Failed (If-Match)"
     )
     assert await tools.titles() == ["Other"]
@@ -732,15 +736,15 @@ async def test_unknown_calendars(tools: AtTheTools) -> None:
         "explicitly."
     )
     nobody = {"calendarId": "nobody@example.com", "eventId": "planfocus00001"}
-    assert await tools.refused("delete-event", **nobody) == access.format("write")
-    assert await tools.refused("get-event", **nobody) == access.format("read")
-    assert await tools.refused("delete-event", **nobody, account="normal") == NOT_FOUND
-    assert await tools.refused("list-events", calendarId="nobody@example.com") == NOT_FOUND
-    assert await tools.refused("list-events", calendarId="No such name") == (
+    assert await tools.expect_refusal("delete-event", **nobody) == access.format("write")
+    assert await tools.expect_refusal("get-event", **nobody) == access.format("read")
+    assert await tools.expect_refusal("delete-event", **nobody, account="normal") == NOT_FOUND
+    assert await tools.expect_refusal("list-events", calendarId="nobody@example.com") == NOT_FOUND
+    assert await tools.expect_refusal("list-events", calendarId="No such name") == (
         'MCP error -32600: Calendar(s) not found: "No such name". Available calendars: "My calendar" '
         "(calendar@localhost). Use 'list-calendars' tool to see all available calendars."
     )
-    assert await tools.refused("list-calendars", account="other") == (
+    assert await tools.expect_refusal("list-calendars", account="other") == (
         'MCP error -32600: Account "other" not found. Available accounts: normal'
     )
 
@@ -766,7 +770,7 @@ async def test_free_and_busy(tools: AtTheTools) -> None:
 
 async def test_free_and_busy_of_more_than_three_months(tools: AtTheTools) -> None:
     bounds = {"timeMin": "2027-01-01T00:00:00", "timeMax": "2027-05-01T00:00:00"}
-    assert await tools.refused("get-freebusy", calendars=[{"id": "primary"}], **bounds) == (
+    assert await tools.expect_refusal("get-freebusy", calendars=[{"id": "primary"}], **bounds) == (
         "MCP error -32600: The time gap between timeMin and timeMax must be less than 3 months"
     )
 
@@ -780,7 +784,7 @@ async def test_the_time(tools: AtTheTools) -> None:
         "dayOfWeek": "Saturday",
     }
     assert (await tools.ok("get-current-time", timeZone="UTC"))["currentTime"] == "2026-11-21T00:20:00.380Z"
-    assert await tools.refused("get-current-time", timeZone="Mars/Olympus") == (
+    assert await tools.expect_refusal("get-current-time", timeZone="Mars/Olympus") == (
         "MCP error -32600: Invalid timezone: Mars/Olympus. Use IANA format (e.g. 'America/Los_Angeles')."
     )
 
@@ -810,12 +814,14 @@ async def test_series_arrive_expanded(tools: AtTheTools) -> None:
 async def test_a_series_needs_naive_times(tools: AtTheTools) -> None:
     rule: dict[str, Any] = {"recurrence": ["RRULE:FREQ=DAILY;COUNT=3"]}
     times = {"start": "2027-05-04T10:00:00Z", "end": "2027-05-04T11:00:00Z"}
-    assert await tools.refused("create-event", **creation(**rule, **times)) == NO_ZONE
+    assert await tools.expect_refusal("create-event", **creation(**rule, **times)) == NO_ZONE
     await tools.create(**rule)
     named = {"calendarId": "primary", "eventId": "planfocus00001"}
-    assert await tools.refused("update-event", **named, **times) == "Missing time zone definition for start time."
+    assert (
+        await tools.expect_refusal("update-event", **named, **times) == "Missing time zone definition for start time."
+    )
 
 
 async def test_a_rule_that_is_none(tools: AtTheTools) -> None:
-    refusal = await tools.refused("create-event", **creation(recurrence=["every day"]))
+    refusal = await tools.expect_refusal("create-event", **creation(recurrence=["every day"]))
     assert refusal == "MCP error -32600: Bad Request: Invalid recurrence rule.. Details: Invalid recurrence rule."

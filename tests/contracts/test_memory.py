@@ -9,7 +9,7 @@ import pytest
 from tests.contracts.memory_contract import MemoryContract
 from tests.fakes import qdrant_server
 from tests.fakes.memory_index import MemoryIndex
-from tests.fakes.serving import served
+from tests.fakes.serving import serve_app
 from tests.postgres import PostgresServer
 
 from fateforger.adapters.memory.adapter import Mem0Memory
@@ -59,7 +59,7 @@ class TestQdrantServer(MemoryContract):
     @pytest.fixture
     async def memory(self, tmp_path: Path) -> AsyncIterator[Memory]:
         server = qdrant_server.QdrantServer()
-        async with served(server.app) as url:
+        async with serve_app(server.app) as url:
             memory = Mem0Memory(QdrantServer(url, qdrant_server.KEY), LocalNgrams(), home=tmp_path)
             yield memory
             await memory.aclose()

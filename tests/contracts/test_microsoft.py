@@ -12,7 +12,7 @@ from tests.contracts.calendar_people import Person
 from tests.emulators.microsoft.emulator import ANN, MicrosoftEmulator
 from tests.emulators.microsoft.mailbox import Mailbox
 from tests.factories.microsoft import OutlookPerson, open_over
-from tests.fakes.serving import served
+from tests.fakes.serving import serve_app
 
 from fateforger.calendar.event import EventExtras
 from fateforger.calendar.ports import Calendar
@@ -60,7 +60,7 @@ Served = tuple[MicrosoftEmulator, str, httpx.AsyncBaseTransport]
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def server() -> AsyncIterator[Served]:
     emulator = MicrosoftEmulator(at_once=4)
-    async with served(emulator.app()) as address, httpx.AsyncHTTPTransport() as transport:
+    async with serve_app(emulator.app()) as address, httpx.AsyncHTTPTransport() as transport:
         yield emulator, address, transport
 
 

@@ -44,20 +44,20 @@ async def ollama(line: str | None) -> AsyncIterator[Model]:
 
 
 @asynccontextmanager
-async def scripted(line: str | None) -> AsyncIterator[Model]:
+async def open_scripted(line: str | None) -> AsyncIterator[Model]:
     yield ScriptedModel(ModelAuthFailed("The key was refused.") if line == "refuse" else line)
 
 
 @asynccontextmanager
 async def listening(line: str | None) -> AsyncIterator[Model]:
-    async with scripted(line) as model:
+    async with open_scripted(line) as model:
         yield ListeningModel(model)
 
 
 @asynccontextmanager
 async def counting(line: str | None) -> AsyncIterator[Model]:
     store = open_store(":memory:")
-    async with scripted(line) as model:
+    async with open_scripted(line) as model:
         counted = CountingModel(model, store.usage, SystemClock(), tz="UTC")
         yield counted
         await counted.aclose()
@@ -67,7 +67,7 @@ async def counting(line: str | None) -> AsyncIterator[Model]:
 @asynccontextmanager
 async def answering(line: str | None) -> AsyncIterator[Model]:
     """Yield a recording of that model. A question without a recorded answer ends with a time-out at once."""
-    async with scripted(line) as model:
+    async with open_scripted(line) as model:
         heard = ListeningModel(model)
         with contextlib.suppress(ModelError):
             await heard.complete(PROMPT, seconds=0)
@@ -75,7 +75,7 @@ async def answering(line: str | None) -> AsyncIterator[Model]:
 
 
 @pytest.fixture(
-    params=[real, ollama, scripted, listening, counting, answering],
+    params=[real, ollama, open_scripted, listening, counting, answering],
     ids=["real", "ollama", "scripted", "listening", "counting", "answering"],
 )
 def speaking(request: pytest.FixtureRequest) -> Speaking:

@@ -13,7 +13,7 @@ from contextlib import aclosing
 
 import pytest
 import pytest_asyncio
-from tests.contracts.calendar_contract import CalendarContract, fields, owned, put
+from tests.contracts.calendar_contract import CalendarContract, fields, make_owned_id, put
 from tests.contracts.calendar_people import GooglePerson, Person
 from tests.contracts.real_server import SERVER, answering, free_port, settings_in
 from tests.emulators.google.emulator import Fault, GoogleEmulator
@@ -21,7 +21,7 @@ from tests.factories.days import Time, eleven_changes, engine_over, twelve_block
 from tests.fakes.google_mcp import Google
 from tests.fakes.google_store import GoogleStore
 from tests.fakes.memory_journal import MemoryJournal
-from tests.fakes.serving import served
+from tests.fakes.serving import serve_app
 from tests.unit.adapters.calendar.test_faults import ABORTED, BACKEND, REFUSED, RESET, UNAVAILABLE, attempt, titles
 
 from fateforger.adapters.calendar.calendars import McpCalendar, SeveralCalendars, open_mcp_calendar, probe_server
@@ -40,7 +40,7 @@ Opened = tuple[GoogleEmulator, McpCalendar]
 async def opened(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Opened]:
     folder = tmp_path_factory.mktemp("server")
     google = GoogleEmulator(check_tokens=False)
-    async with served(google.app()) as base:
+    async with serve_app(google.app()) as base:
         port = free_port()
         server = await asyncio.create_subprocess_exec(
             *("node", SERVER, "--transport", "http", "--port", str(port)),
@@ -155,7 +155,7 @@ async def test_other_calendars_are_read_and_the_login_is_named(adapter: McpCalen
 async def test_an_unknown_calendar(adapter: McpCalendar, google: GoogleEmulator) -> None:
     google.calendars.clear()
     with pytest.raises(CalendarNotFound):
-        await adapter.get(owned())
+        await adapter.get(make_owned_id())
     with pytest.raises(CalendarNotFound):
         await adapter.window(fields().start, fields().end)
     assert [type(await attempt(adapter, write)) for write in METHODS] == [Rejected] * 3

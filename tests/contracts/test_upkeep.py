@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 
-from tests.contracts.jobs_contract import NOON, names, put, taken
+from tests.contracts.jobs_contract import NOON, names, put, take_job
 from tests.contracts.session_examples import later, message, session
 from tests.contracts.test_connections import ANNA, NEW, OLD
 
@@ -21,7 +21,7 @@ Both = tuple[Store, Store]
 async def bury(store: Store, *work: str) -> None:
     for name in work:
         await put(store.jobs, name, key=name)
-        assert await store.jobs.bury(await taken(store.jobs), f"{name} is impossible")
+        assert await store.jobs.bury(await take_job(store.jobs), f"{name} is impossible")
 
 
 async def test_a_job_is_tried_again_as_if_it_were_new(both: Both) -> None:
@@ -40,7 +40,7 @@ async def test_a_job_is_tried_again_as_if_it_were_new(both: Both) -> None:
 async def test_of_a_job_no_words_are_shown(both: Both) -> None:
     payload = {"kind": "reply", "user_id": "U1", "text": "a secret wish"}
     await both[0].jobs.enqueue(NewJob(lane="turns", key="k", dedupe="d", payload=payload), now=NOON)
-    await both[0].jobs.bury(await taken(both[0].jobs), "broken")
+    await both[0].jobs.bury(await take_job(both[0].jobs), "broken")
     (job,) = await SqlGivenUp(both[1].database).list_jobs(limit=10)
     assert (job.kind, job.user_id) == ("reply", "U1")
     assert "secret" not in repr(job)

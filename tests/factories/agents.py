@@ -96,7 +96,9 @@ class Agents:
     async def ask(self, tool: str, arguments: Mapping[str, Any] | None = None, name: str = "robot") -> Answer:
         return await self.call_handler.call(tool, arguments, token_for(name))
 
-    async def done(self, tool: str, arguments: Mapping[str, Any] | None = None, name: str = "robot") -> dict[str, Any]:
+    async def expect_success(
+        self, tool: str, arguments: Mapping[str, Any] | None = None, name: str = "robot"
+    ) -> dict[str, Any]:
         """Return the document of a call that has to succeed."""
         answer = await self.ask(tool, arguments, name)
         assert not answer.is_error, answer.text

@@ -119,7 +119,7 @@ class World:
     async def ledger(self, day: date = DAY) -> Ledger:
         return await self.journal.ledger(self.calendar.key, day)
 
-    def managed(self) -> list[tuple[str, ...]]:
+    def list_own_events(self) -> list[tuple[str, ...]]:
         """Return our live events as the person sees them, without ids and versions."""
-        ours = [e for e in self.store.shown().values() if e.marker is not None and e.id.startswith("fftb")]
+        ours = [e for e in self.store.get_live_events().values() if e.marker is not None and e.id.startswith("fftb")]
         return sorted((e.summary, e.description, str(e.start), str(e.end), str(e.color_id)) for e in ours)

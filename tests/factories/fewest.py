@@ -14,7 +14,7 @@ from fateforger.calendar.model import DesiredBlock
 Shown = tuple[str, str, datetime, datetime, str | None]
 
 
-def shown(fields: EventFields) -> Shown:
+def select_visible(fields: EventFields) -> Shown:
     """Return the fields as a person sees them, without outer space and parts of a second."""
     start, end = (moment.replace(microsecond=0) for moment in (fields.start, fields.end))
     return fields.summary.strip(), fields.description.strip(), start, end, fields.color_id
@@ -33,10 +33,10 @@ def fewest_ops(blocks: Sequence[DesiredBlock], events: Sequence[EventFields]) ->
 
     ``best[taken]`` is the fewest ops for the blocks seen so far when just those events (as bits) were taken for them.
     """
-    there = [shown(event) for event in events]
+    there = [select_visible(event) for event in events]
     best = {0: 0}
     for block in blocks:
-        wanted = shown(block.fields)
+        wanted = select_visible(block.fields)
         after = {taken: ops + 1 for taken, ops in best.items()}
         for place, event in enumerate(there):
             if not may_be_one(wanted, event):

@@ -57,7 +57,7 @@ def broken_texts(right: Answer) -> Iterator[tuple[str, str]]:
     yield "encoded twice", json.dumps(text)
 
 
-def mutated(right: Answer, count: int, seed: int) -> Iterator[tuple[str, str]]:
+def generate_mutations(right: Answer, count: int, seed: int) -> Iterator[tuple[str, str]]:
     """Yield the right answer with one to three of its values replaced, dropped or doubled."""
     dice = random.Random(seed)
     for number in range(count):
@@ -106,7 +106,7 @@ INVENTED: Answer = {
 }  # fmt: skip
 
 
-def invented(right: Answer) -> Iterator[tuple[str, str]]:
+def generate_inventions(right: Answer) -> Iterator[tuple[str, str]]:
     """Yield the right answer with one unexpected field, at the top and in each of its parts."""
     for name, value in INVENTED.items():
         for where, answer in enumerate(_each_with(right, name, value)):

@@ -42,7 +42,7 @@ def day_of(family: str, seed: int) -> Document:
         "frame": {"start": clock(start), "end": clock(start + lot.choice((9, 10)) * 60)},
         "immovables": [_event(lot, n, start, days) for n in range(events)],
         "tasks": [_task(lot, n, crowded=tasks >= 50) for n in range(tasks)],
-        "constraints": [_said(lot, n, start) for n in range(lot.randint(3, 7))],
+        "constraints": [_draw_rule(lot, n, start) for n in range(lot.randint(3, 7))],
         "policy": {"focus": [{"start": clock(start), "end": "12:00"}]},
     }
 
@@ -94,7 +94,7 @@ def _task(lot: Random, number: int, *, crowded: bool) -> Document:
     return task
 
 
-def _said(lot: Random, number: int, start: int) -> Document:
+def _draw_rule(lot: Random, number: int, start: int) -> Document:
     kind = lot.choice(("prefer_window", "avoid_window", "buffer", "capacity", "sequencing", "fixed_bedtime"))
     types = lot.choice((["DW"], ["SW"], ["DW", "SW"], ["H"]))
     payload: Document = {"rule_kind": kind, "scalar_params": {}, "windows": []}

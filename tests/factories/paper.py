@@ -46,7 +46,7 @@ def fields(
     )
 
 
-def wanted(key: str, of: EventFields | None = None, *, index: int = 0, kind: ET = ET.DEEP_WORK) -> DesiredBlock:
+def make_block(key: str, of: EventFields | None = None, *, index: int = 0, kind: ET = ET.DEEP_WORK) -> DesiredBlock:
     return DesiredBlock(key=key, index=index, type=kind, fields=of or fields(key))
 
 
@@ -90,7 +90,7 @@ class Paper:
         after = self
         records: list[OpRecord] = []
         for op in plan.ops:
-            after = after._done(op, {o.head_after.key for o in plan.ops if o.head_after is not None})
+            after = after._apply_op(op, {o.head_after.key for o in plan.ops if o.head_after is not None})
             seen = after.events.get(op.event_id) if op.verb in WRITES else None
             state = OpState.APPLIED if op.verb in WRITES or op.verb in RECORDS else OpState.SKIPPED
             records.append(OpRecord(op=op, state=state, observed=seen if seen is None or not seen.gone else None))
@@ -106,7 +106,7 @@ class Paper:
         )
         return after, transaction.model_copy(update={"records": tuple(records), "state": TxState.COMMITTED})
 
-    def _done(self, op: SyncOp, keys: set[str]) -> Paper:
+    def _apply_op(self, op: SyncOp, keys: set[str]) -> Paper:
         events = dict(self.events)
         marker = Marker(key=op.key, generation=op.generation, day=self.day, op_id=op.op_id)
         if op.verb is Verb.CREATE:
@@ -122,9 +122,9 @@ class Paper:
             events[op.event_id] = events[op.event_id].model_copy(update={"status": "cancelled"})
         if op.verb in WRITES:
             assert events[op.event_id].end > events[op.event_id].start
-        return replace(self, events=events, ledger=self._noted(op, keys))
+        return replace(self, events=events, ledger=self._record_op(op, keys))
 
-    def _noted(self, op: SyncOp, keys: set[str]) -> Ledger:
+    def _record_op(self, op: SyncOp, keys: set[str]) -> Ledger:
         heads: dict[str, Head] = {h.key: h for h in self.ledger.heads}
         if (op.verb in WRITES or op.verb in RECORDS) and op.head_after is not None:
             if op.head_before is not None and op.head_before.key not in keys:
@@ -147,7 +147,7 @@ class Paper:
     def with_event(self, image: EventImage) -> Paper:
         return replace(self, events={**self.events, image.id: image})
 
-    def shown(self, key: str) -> EventImage:
+    def get_event(self, key: str) -> EventImage:
         """Return the live event of a block."""
         (head,) = (h for h in self.ledger.heads if h.key == key)
         assert not self.events[head.event_id].gone

@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import select
 from tests.contracts import session_examples as sessions
-from tests.contracts.journal_examples import CALENDAR, applied, create, head, transaction
+from tests.contracts.journal_examples import CALENDAR, create, head, make_applied, transaction
 from tests.factories.agents import NOW, client, proposal
 from tests.factories.constraints import version_of
 from tests.factories.tasks import new_task
@@ -80,16 +80,16 @@ class Somebody:
 
 async def tell(store: Store, who: Somebody, folder: Path | None = None) -> None:
     """Put them into every table, and into the recordings in ``folder``."""
-    await _said(store, who)
-    await _planned(store, who)
-    await _written(store, who)
+    await _save_words(store, who)
+    await _save_plan(store, who)
+    await _save_history(store, who)
     await _agents(store, who)
     if folder is not None:
         text = f'{{"runs": [{{"session": {{"user_id": "{who.id}", "notes": "{who.word}"}}}}]}}'
         await RecordingFiles(folder).keep(f"20260302T070000-{who.word[:2]}.json", text)
 
 
-async def _said(store: Store, who: Somebody) -> None:
+async def _save_words(store: Store, who: Somebody) -> None:
     for n in range(3):
         said = version_of(f"c{n}{who.word}", user=who.id, description=f"{who.word} {n}. {'so it is. ' * 60}")
         await store.constraints.write([said], cause=f"c{n} {who.word}")
@@ -120,7 +120,7 @@ async def _said(store: Store, who: Somebody) -> None:
     await store.tasks.claim(who.id, f"mcp:{who.word}", now=NOW, lease_seconds=1, task_id=first.id)
 
 
-async def _planned(store: Store, who: Somebody) -> None:
+async def _save_plan(store: Store, who: Somebody) -> None:
     plan = TBPlan(date=who.day, tz="Europe/Berlin", events=(sessions.BLOCK.model_copy(update={"name": who.word}),))
     session = sessions.session(who.session, user_id=who.id, channel=who.channel, plan=plan)
     outgoing = [sessions.message(f"{n}-{who.word}", f"slot{n}", who.session) for n in range(3)]
@@ -152,7 +152,7 @@ def _jobs(who: Somebody) -> tuple[NewJob, ...]:
     )
 
 
-async def _written(store: Store, who: Somebody) -> None:
+async def _save_history(store: Store, who: Somebody) -> None:
     """Write two days to their calendar, undo the second one, and write one from the command line."""
     for number, context in enumerate([{"session": who.session}, {}]):
         tx = f"{who.word}{number}"
@@ -170,7 +170,7 @@ async def _write(store: Store, who: Somebody, tx: str, day: date, context: Mappi
     begun = transaction(tx, [op], context=context, **values, **more)
     await store.journal.begin(begun)
     note = head(0).model_copy(update={"key": who.word, "day": day})
-    await store.journal.settle(tx, applied(op), head=note)
+    await store.journal.settle(tx, make_applied(op), head=note)
     await store.journal.close(tx, TxState.COMMITTED, NOW)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.factories.words import also, block, change, day, frame_of, inputs_of, new, patch, timed, wants
+from tests.factories.words import also, block, build_move, change, day, frame_of, inputs_of, new, patch, wants
 from tests.fakes.scripted_model import Line, ScriptedModel
 from tests.unit.conversation.person import Harness, Person, meeting
 
@@ -43,7 +43,7 @@ LINES: tuple[Line, ...] = (
     wants("proceed"),
     wants("answer"),
     "No, Nachtschicht!",
-    patch(timed(0, "14:00", 45), block("Murmeltier füttern", "16:30", 30)),
+    patch(build_move(0, "14:00", 45), block("Murmeltier füttern", "16:30", 30)),
     wants("ask"),
     {"answer": "Murmeltier is at half past four."},
     wants("proceed"),

@@ -29,5 +29,5 @@ def rule(name: str, words: str, **more: Any) -> dict[str, Any]:
     return {"name": name, "description": words, **nothing, **more}
 
 
-def found(*rules: dict[str, Any], scope: str = "profile", question: str | None = None) -> dict[str, Any]:
+def build_extraction(*rules: dict[str, Any], scope: str = "profile", question: str | None = None) -> dict[str, Any]:
     return {**NOTHING, "should_extract": True, "scope": scope, "constraints": list(rules), "question": question}

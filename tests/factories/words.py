@@ -92,13 +92,13 @@ def name(index: int) -> str:
     return f"b{index + 1}"
 
 
-def timed(index: int, start: str, minutes: int) -> list[Answer]:
+def build_move(index: int, start: str, minutes: int) -> list[Answer]:
     """Return a patch that moves the block at that position to another time and length."""
     moved: Answer = {"op": "move", "b": name(index), "start": start}
     return [moved, {"op": "resize", "b": name(index), "minutes": minutes}]
 
 
-def removed(index: int) -> Answer:
+def build_removal(index: int) -> Answer:
     """Return a patch that removes the block at that position."""
     return {"op": "remove", "b": name(index)}
 

@@ -22,7 +22,7 @@ from mcp.server.lowlevel import Server
 from mcp_types import CallToolRequestParams, CallToolResult, ListToolsResult, TextContent, Tool
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from tests.fakes.google_tools import DECLARED, GoogleError, GoogleTools, ToolError
-from tests.fakes.serving import served
+from tests.fakes.serving import serve_app
 
 Receive = Callable[[], Any]
 Send = Callable[[MutableMapping[str, Any]], Any]
@@ -117,7 +117,7 @@ class GoogleMcp:
         self._armed.clear()
         self.requests.clear()
 
-    def asked(self, tool: str) -> list[Mapping[str, Any]]:
+    def list_calls(self, tool: str) -> list[Mapping[str, Any]]:
         """Return the arguments of all calls of one tool."""
         return [arguments for name, arguments in self.requests if name == tool]
 
@@ -133,7 +133,7 @@ class GoogleMcp:
         """Serve for a while; the calendars outlive it, sessions do not."""
         self._sessions.clear()
         app = self.mcp_server().streamable_http_app()
-        async with served(_Front(self, app), port=port) as base:
+        async with serve_app(_Front(self, app), port=port) as base:
             yield base
 
     def mcp_server(self) -> Server[Any]:
@@ -168,19 +168,19 @@ class GoogleMcp:
             self.under_way -= 1
 
     async def _answer(self, tool: str, arguments: Mapping[str, Any]) -> CallToolResult:
-        before = self.met(tool, _IN_TOOL, applied=False)
-        after = self.met(tool, _IN_TOOL, applied=True)
-        if before is not None and not _repeated(tool, before) and (said := await _strike(before, {})) is not None:
+        before = self.take_fault(tool, _IN_TOOL, applied=False)
+        after = self.take_fault(tool, _IN_TOOL, applied=True)
+        if before is not None and not _is_repeated(tool, before) and (said := await _strike(before, {})) is not None:
             return said
         answer = self.tools.call(tool, arguments)
         if after is None:
             return _text(json.dumps(answer))
-        if _repeated(tool, after):
+        if _is_repeated(tool, after):
             return _text(json.dumps(self.tools.call(tool, arguments)))
         said = await _strike(after, answer)
         return _text(json.dumps(answer)) if said is None else said
 
-    def met(self, tool: str, kinds: tuple[type, ...], *, applied: bool) -> Fault | None:
+    def take_fault(self, tool: str, kinds: tuple[type, ...], *, applied: bool) -> Fault | None:
         """Return the fault that this call meets, if any, and use it up."""
         for armed in self._armed:
             if isinstance(armed.fault, kinds) and armed.tool in (None, tool) and armed.applied is applied:
@@ -207,7 +207,7 @@ class _Front:
         message = json.loads(body) if body else {}
         called = message.get("params", {}).get("name") if message.get("method") == "tools/call" else None
         session = headers.get("mcp-session-id")
-        if called and self._server.met(called, (Forgets,), applied=False):
+        if called and self._server.take_fault(called, (Forgets,), applied=False):
             self._server._sessions.clear()
         if session is not None and session not in self._server._sessions:
             await _refuse(send, 404, -32001, "Not Found: Unknown or expired session ID")
@@ -215,9 +215,9 @@ class _Front:
             await _refuse(send, 400, -32000, "Bad Request: No valid session ID provided")
         elif headers.get("mcp-protocol-version", HANDSHAKE_PROTOCOL_VERSIONS[0]) not in HANDSHAKE_PROTOCOL_VERSIONS:
             await _refuse(send, 400, -32000, "Bad Request: Unsupported protocol version")
-        elif called and self._server.met(called, (Drops,), applied=False):
+        elif called and self._server.take_fault(called, (Drops,), applied=False):
             await _break_off(send)
-        elif called and self._server.met(called, (Drops,), applied=True):
+        elif called and self._server.take_fault(called, (Drops,), applied=True):
             await self._app(scope, _again(body, receive), _nowhere)
             await _break_off(send)
         else:
@@ -235,7 +235,7 @@ class _Front:
         return sending
 
 
-def _repeated(tool: str, fault: Fault) -> bool:
+def _is_repeated(tool: str, fault: Fault) -> bool:
     """Check whether the real server asks Google again after that fault, and shows the answer of the second try."""
     return tool in _RETRIED and isinstance(fault, Google) and fault.status in (0, 429, 500, 503)
 

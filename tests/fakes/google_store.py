@@ -179,7 +179,7 @@ class GoogleStore:
 
     # --- for assertions ---
 
-    def shown(self) -> dict[str, EventImage]:
+    def get_live_events(self) -> dict[str, EventImage]:
         """Return all live events by id."""
         return {i: e for i, e in sorted(self.events.items()) if not e.gone}
 

@@ -185,7 +185,7 @@ class GoogleTools:
         zone = a.get("timeZone", store.time_zone)
         start, end = _instant(a["timeMin"], zone), _instant(a["timeMax"], zone)
         page = store.window(start, end)[:PAGE]
-        events = [self._shown(e, a) for e in page]
+        events = [self._render_event(e, a) for e in page]
         return {"events": events, "totalCount": len(events)}
 
     def _get_event(self, store: GoogleStore, a: Mapping[str, Any]) -> dict[str, Any]:
@@ -193,7 +193,7 @@ class GoogleTools:
         image = store.get(a["eventId"])
         if image is None:
             raise GoogleError(404, "Not Found")
-        return {"event": self._shown(image, a)}
+        return {"event": self._render_event(image, a)}
 
     def _create_event(self, store: GoogleStore, a: Mapping[str, Any]) -> dict[str, Any]:
         checks = a.get("calendarsToCheck") != []
@@ -226,7 +226,7 @@ class GoogleTools:
             raise GoogleError(409, "The requested identifier already exists.", "duplicate") from None
         except Invalid as reason:
             raise GoogleError(400, str(reason)) from None
-        return {"event": self._shown(image, {"calendarId": a["calendarId"]})}
+        return {"event": self._render_event(image, {"calendarId": a["calendarId"]})}
 
     def _update_event(self, store: GoogleStore, a: Mapping[str, Any]) -> dict[str, Any]:
         timed = "start" in a or "end" in a
@@ -241,12 +241,12 @@ class GoogleTools:
         changes |= {"color_id": a["colorId"]} if "colorId" in a else {}
         changes |= {name: _moment(a[name], a, store) for name in ("start", "end") if name in a}
         if image.gone:
-            return {"event": self._shown(image, {"calendarId": a["calendarId"]})}
+            return {"event": self._render_event(image, {"calendarId": a["calendarId"]})}
         try:
             changed = store.patch(a["eventId"], changes, _private(a))
         except Invalid as reason:
             raise GoogleError(400, str(reason)) from None
-        return {"event": self._shown(changed, {"calendarId": a["calendarId"]})}
+        return {"event": self._render_event(changed, {"calendarId": a["calendarId"]})}
 
     def _delete_event(self, store: GoogleStore, a: Mapping[str, Any]) -> dict[str, Any]:
         self.spent += 1
@@ -269,7 +269,7 @@ class GoogleTools:
         if self.conditional and "ifMatch" in a and a["ifMatch"] != _etag(image):
             raise GoogleError(412, "Precondition Failed", "conditionNotMet")
 
-    def _shown(self, image: EventImage, a: Mapping[str, Any]) -> dict[str, Any]:
+    def _render_event(self, image: EventImage, a: Mapping[str, Any]) -> dict[str, Any]:
         fields = a.get("fields")
         wanted = _NAMES if fields is None else _DEFAULTS | set(fields)
         shown = {name: value for name, value in image.raw.items() if name in wanted}

@@ -50,7 +50,7 @@ class MemoryJournal:
         self.transactions[transaction.id] = transaction
 
     async def mark(self, transaction_id: str, op_ids: Sequence[str], state: OpState) -> None:
-        transaction = self._known(transaction_id)
+        transaction = self._require(transaction_id)
         due = [r for r in transaction.records if r.op.op_id in op_ids]
         if len(due) != len(set(op_ids)):
             raise InternalError("unknown")
@@ -63,7 +63,7 @@ class MemoryJournal:
     async def settle(
         self, transaction_id: str, record: OpRecord, *, head: Head | None = None, forget: str | None = None
     ) -> None:
-        transaction = self._known(transaction_id)
+        transaction = self._require(transaction_id)
         old = next((r for r in transaction.records if r.op.op_id == record.op.op_id), None)
         if old is None:
             raise InternalError("unknown")
@@ -145,7 +145,7 @@ class MemoryJournal:
         if last is not None and (last.owner, last.fence) == (lease.owner, lease.fence):
             self.leases[lease.calendar] = (last, True)
 
-    def _known(self, transaction_id: str) -> Transaction:
+    def _require(self, transaction_id: str) -> Transaction:
         if transaction_id not in self.transactions:
             raise InternalError("unknown transaction")
         return self.transactions[transaction_id]

@@ -18,7 +18,7 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
-from tests.fakes.serving import served
+from tests.fakes.serving import serve_app
 
 TOKEN = "ntn_0123456789abcdefghijABCDEFGHIJ0123456789abcd"
 INLINE = 25
@@ -99,16 +99,16 @@ class NotionServer:
     def app(self) -> Starlette:
         return Starlette(
             routes=[
-                Route("/v1/search", self._guarded(self._search), methods=["POST"]),
-                Route("/v1/databases/{id}", self._guarded(self._database)),
-                Route("/v1/data_sources/{id}", self._guarded(self._source)),
-                Route("/v1/data_sources/{id}/query", self._guarded(self._query), methods=["POST"]),
-                Route("/v1/pages/{id}/properties/{property:path}", self._guarded(self._property)),
+                Route("/v1/search", self._guard(self._search), methods=["POST"]),
+                Route("/v1/databases/{id}", self._guard(self._database)),
+                Route("/v1/data_sources/{id}", self._guard(self._source)),
+                Route("/v1/data_sources/{id}/query", self._guard(self._query), methods=["POST"]),
+                Route("/v1/pages/{id}/properties/{property:path}", self._guard(self._property)),
             ]
         )
 
-    def _guarded(self, answer: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
-        async def guarded(request: Request) -> Response:
+    def _guard(self, answer: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+        async def handle(request: Request) -> Response:
             self.asked.append(f"{request.method} {request.url.path}")
             if request.headers.get("authorization") != f"Bearer {TOKEN}":
                 return _error(401, "unauthorized", "API token is invalid.")
@@ -125,7 +125,7 @@ class NotionServer:
                 return Response(failure.body, failure.status, dict(failure.headers))
             return _error(failure.status, failure.code, f"Request {TOKEN} failed.", dict(failure.headers))
 
-        return guarded
+        return handle
 
     async def _search(self, request: Request) -> Response:
         body = await request.json()
@@ -181,7 +181,7 @@ class NotionServer:
 async def notion_server(*tables: NotionTable) -> AsyncIterator[NotionServer]:
     """Run the server, at ``server.url``."""
     server = NotionServer(list(tables))
-    async with served(server.app) as base:
+    async with serve_app(server.app) as base:
         server.url = base
         yield server
 

@@ -18,7 +18,7 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
-from tests.fakes.serving import served
+from tests.fakes.serving import serve_app
 
 KEY = "sk-test-0123456789abcdefghij"
 MODEL = "scripted-1"
@@ -202,7 +202,7 @@ def _cut(messages: list[dict[str, Any]], context: int | None) -> tuple[dict[str,
 async def model_server(script: Script, **options: Any) -> AsyncIterator[ModelServer]:
     """Run the server, at ``server.url`` (ends in ``/v1``), with the fields of :class:`ModelServer`."""
     server = ModelServer(script, **options)
-    async with served(server.app) as base:
+    async with serve_app(server.app) as base:
         server.url = f"{base}/v1"
         yield server
 

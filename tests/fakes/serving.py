@@ -12,7 +12,7 @@ import uvicorn
 
 
 @contextlib.asynccontextmanager
-async def served(app: Any, *, port: int = 0, lifespan: bool = True, websockets: bool = False) -> AsyncIterator[str]:
+async def serve_app(app: Any, *, port: int = 0, lifespan: bool = True, websockets: bool = False) -> AsyncIterator[str]:
     """Serve on 127.0.0.1 and yield the base URL. Connections still open at the end are cut.
 
     ``lifespan``: the app gets events of its start and end. ``websockets``: it accepts them.

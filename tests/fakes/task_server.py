@@ -13,7 +13,7 @@ from typing import Any
 
 from mcp.server.lowlevel import Server
 from mcp_types import CallToolRequestParams, CallToolResult, ListToolsResult, TextContent, Tool, ToolAnnotations
-from tests.fakes.serving import served
+from tests.fakes.serving import serve_app
 
 TOKEN = "tick-secret-7a91"
 
@@ -43,7 +43,7 @@ class TaskServer:
     @contextlib.asynccontextmanager
     async def listening(self) -> AsyncIterator[TaskServer]:
         server = Server("tasks", version="1", on_list_tools=self._list, on_call_tool=self._call)
-        async with served(self._guarded(server.streamable_http_app())) as base:
+        async with serve_app(self._guard(server.streamable_http_app())) as base:
             self.url = f"{base}/mcp?key={TOKEN}-in-the-address"
             yield self
 
@@ -66,8 +66,8 @@ class TaskServer:
         content = [TextContent(type="text", text=text) for text in self.texts]
         return CallToolResult(content=list(content), structured_content=self.answer, is_error=self.failed)
 
-    def _guarded(self, app: Any) -> Callable[..., Any]:
-        async def guarded(scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
+    def _guard(self, app: Any) -> Callable[..., Any]:
+        async def handle(scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
             given = dict(scope.get("headers", ())).get(b"authorization")
             if scope["type"] == "http" and self.token is not None and given != f"Bearer {self.token}".encode():
                 await send({"type": "http.response.start", "status": 401, "headers": []})
@@ -75,4 +75,4 @@ class TaskServer:
                 return
             await app(scope, receive, send)
 
-        return guarded
+        return handle

@@ -157,10 +157,10 @@ class Day:
         strong = {"must", "should"} if shoulds else {"must"}
         for rule in self.rules:
             if rule["necessity"] in strong and rule["words"] not in without and concerns(rule, task):
-                room -= self._closed(rule)
+                room -= self._find_closed(rule)
         return room
 
-    def _closed(self, rule: Mapping[str, Any]) -> set[int]:
+    def _find_closed(self, rule: Mapping[str, Any]) -> set[int]:
         windows = rule["payload"].get("windows", ())
         wanted = [window for window in windows if window["kind"] == "prefer"]
         avoided = [window for window in windows if window["kind"] == "avoid"]

@@ -55,7 +55,7 @@ def judge_musts(day: Day) -> Findings:
         if rule["necessity"] != "must":
             continue
         full = {"rule_kind": None, "scalar_params": {}, "windows": []} | rule["payload"]
-        for fault in checker_of(day).broken({**rule, "payload": full}, pieces_of(day, rule["tasks"])):
+        for fault in checker_of(day).find_breaches({**rule, "payload": full}, pieces_of(day, rule["tasks"])):
             yield f"must “{rule['words']}”: {fault}"
     for one, two in pairwise(sorted([*day.blocks, *day.events], key=lambda span: span.start)):
         if two.start < min(one.end, two.end) and {one, two} & set(day.blocks):
@@ -392,7 +392,7 @@ def judge_shutdown(day: Day) -> Findings:
     if day.length - max((b.end for b in given), default=0) < length:  # like meetings at the end of the day
         meetings += [block.end for block in given]
         work = [block for block in work if block not in given]
-    allowed = day.free & day.room({"id": "shutdown", "type": "PR", "after": []}) - _promised(day)
+    allowed = day.free & day.room({"id": "shutdown", "type": "PR", "after": []}) - _find_promised(day)
     room = [run for run in runs(allowed) if len(run) >= length and run.stop - length >= max(meetings, default=0)]
     if shutdown is None:
         if room:
@@ -409,7 +409,7 @@ def judge_shutdown(day: Day) -> Findings:
         yield f"the shutdown is at {day.clock(shutdown.start)}, and the work ends at {day.clock(last)}"
 
 
-def _promised(day: Day) -> set[int]:
+def _find_promised(day: Day) -> set[int]:
     """Return the time of blocks that outrank the end of work: the one thing, and meals at the hour they are for."""
     found: set[int] = set()
     for block in day.blocks:

@@ -18,7 +18,7 @@ CALENDAR = [FIRST + timedelta(days=n) for n in range((LAST - FIRST).days + 1)]
 LONG_AGO = date(1970, 1, 5)
 
 
-def expected(lines: list[dict[str, Any]], context: dict[str, Any]) -> set[str]:
+def find_applicable(lines: list[dict[str, Any]], context: dict[str, Any]) -> set[str]:
     """Return the uids that apply, regardless of any budget (A1 to A11)."""
     zone = ZoneInfo(context.get("timezone") or "UTC")
     moment = context.get("now")
@@ -29,7 +29,7 @@ def expected(lines: list[dict[str, Any]], context: dict[str, Any]) -> set[str]:
         day = datetime.fromisoformat(moment).astimezone(zone).date()
     rows = _latest(lines, context["user_id"], moment)
     taken = {uid: _days_taken(uid, rows, context) for uid in rows}
-    return {uid for uid, row in rows.items() if _asked(row, context) and day in _days(row, zone) - taken[uid]}
+    return {uid for uid, row in rows.items() if _is_asked_for(row, context) and day in _days(row, zone) - taken[uid]}
 
 
 def _latest(lines: list[dict[str, Any]], user: str, moment: str | None) -> dict[str, dict[str, Any]]:
@@ -92,7 +92,7 @@ def _days_taken(uid: str, rows: dict[str, dict[str, Any]], context: dict[str, An
     return taken
 
 
-def _asked(row: dict[str, Any], context: dict[str, Any]) -> bool:
+def _is_asked_for(row: dict[str, Any], context: dict[str, Any]) -> bool:
     record = row["constraint_record"]
     stages, types = record["applies_stages"], record["applies_event_types"]
     wanted = context.get("event_types") or []

@@ -68,7 +68,7 @@ class Judge:
         found = [*self._time(pieces), *self._tasks(pieces, result, relaxed), *self._pins(pieces, relaxed)]
         for said in self.document["constraints"]:
             if said["constraint_record"]["necessity"] == "must" and said["uid"] not in relaxed:
-                found += [f"{said['uid']}: {fault}" for fault in self.broken(said["constraint_record"], pieces)]
+                found += [f"{said['uid']}: {fault}" for fault in self.find_breaches(said["constraint_record"], pieces)]
         if relaxed and not result["conflict"]:
             found.append("something was let go without a conflict")
         return found
@@ -131,13 +131,13 @@ class Judge:
 
     # --- one must ---
 
-    def broken(self, record: Mapping[str, Any], pieces: Sequence[Piece]) -> Iterator[str]:
+    def find_breaches(self, record: Mapping[str, Any], pieces: Sequence[Piece]) -> Iterator[str]:
         """Yield the ways in which the pieces break a rule."""
         payload, types = record["payload"], record["applies_event_types"]
         mine = [p for p in pieces if (not types or p.type in types) and not p.key.startswith("way-")]
         kind, numbers = payload["rule_kind"], payload["scalar_params"]
         for piece in mine:
-            if any(self._closed(payload, piece.start + n * MINUTE) for n in range(piece.minutes)):
+            if any(self._is_closed(payload, piece.start + n * MINUTE) for n in range(piece.minutes)):
                 yield f"{piece.key} lies in closed time"
         match kind:
             case "min_sleep":
@@ -151,7 +151,7 @@ class Judge:
             case "sequencing":
                 yield from self._sequence(types, mine)
 
-    def _closed(self, payload: Mapping[str, Any], minute: datetime) -> bool:
+    def _is_closed(self, payload: Mapping[str, Any], minute: datetime) -> bool:
         wall = minute.astimezone(self.zone).time()
         wanted = [w for w in payload["windows"] if w["kind"] == "prefer" and payload["rule_kind"] != "fixed_bedtime"]
         avoided = [w for w in payload["windows"] if w not in wanted]

@@ -101,7 +101,7 @@ def demand(kind: str, activation: Formula | None, target: Formula) -> tuple[Form
             raise AssertionError(kind)
 
 
-def judged(
+def judge_rule(
     kind: str, activation: Formula | None, target: Formula, trace: Trace, *, closed: bool
 ) -> tuple[str, list[int]]:
     """Return the verdict of a rule and the steps at which it is violated."""

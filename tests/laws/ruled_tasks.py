@@ -98,29 +98,29 @@ class RuledTask:
                 now[fact.name] = not fact.set_by.isdisjoint(do)
         return now
 
-    def broken(self, trace: Sequence[Mapping[str, Sequence[str]]]) -> list[str]:
+    def list_broken(self, trace: Sequence[Mapping[str, Sequence[str]]]) -> list[str]:
         """Return the rules that a trace breaks or may break when it ends."""
-        found = [(rule, ltlf.judged(*rule, trace, closed=True)[0]) for rule in self.rules]
+        found = [(rule, ltlf.judge_rule(*rule, trace, closed=True)[0]) for rule in self.rules]
         return [f"{verdict}: {draw.text(*rule)}" for rule, verdict in found if verdict in {"violated", "unknown"}]
 
     def forbids(self, taken: Steps, do: tuple[str, ...]) -> bool:
         """Check whether a step breaks a rule that the steps before it have not broken, whatever comes later."""
-        before, after = (self._begun(steps) for steps in (taken, (*taken, do)))
+        before, after = (self._trace_begun(steps) for steps in (taken, (*taken, do)))
         return any(_find_violations(rule, after) - _find_violations(rule, before) != frozenset() for rule in self.rules)
 
-    def _begun(self, steps: Steps) -> list[dict[str, list[str]]]:
+    def _trace_begun(self, steps: Steps) -> list[dict[str, list[str]]]:
         return self.trace(steps)[:-1] if self.ends else self.trace(steps)[: len(steps)]
 
     def plans(self, random: Random, taken: Steps = (), tries: int = 60) -> Iterator[Steps]:
         """Yield continuations of the steps ``taken`` that the rules allow, the shortest first."""
         drawn = [tuple(draw_step(random) for _ in range(random.randint(0, 4))) for _ in range(tries)]
         for steps in sorted({*drawn, ()}, key=lambda each: (len(each), each)):
-            if not self.broken(self.trace((*taken, *steps))):
+            if not self.list_broken(self.trace((*taken, *steps))):
                 yield steps
 
 
 def _find_violations(rule: draw.Rule, trace: Sequence[Mapping[str, Sequence[str]]]) -> frozenset[int]:
-    verdict, at = ltlf.judged(*rule, trace, closed=False)
+    verdict, at = ltlf.judge_rule(*rule, trace, closed=False)
     return frozenset(at if verdict == "violated" else ())
 
 

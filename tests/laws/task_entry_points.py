@@ -220,7 +220,7 @@ class Agent(Thread):
         self.look()
         headings = "\n".join(f"## {fact.name}" for fact in self.case.facts)
         spec = {"title": self.name, "workflow": self.name, "tags": list(self.tags), "context": headings}
-        self.task_id = (await self.robot.done("create_task", spec))["task"]["id"]
+        self.task_id = (await self.robot.expect_success("create_task", spec))["task"]["id"]
         await self.robot.ask("pull", {"task_id": self.task_id})
 
     async def report(self, do: tuple[str, ...]) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.factories.constraints import context_of, line_of, random_context, random_history
-from tests.laws.constraint_oracle import expected
+from tests.laws.constraint_oracle import find_applicable
 
 from fateforger.memory.applicability import Why, decide_applicability
 from fateforger.memory.documents import read_context, read_version, write_version
@@ -38,7 +38,7 @@ def read(lines: list[dict[str, Any]]) -> list[Version]:
     return [read_version(line, seq=number) for number, line in enumerate(lines)]
 
 
-def answered(versions: list[Version], context: dict[str, Any]) -> list[str]:
+def list_applicable(versions: list[Version], context: dict[str, Any]) -> list[str]:
     return [item.uid for item in decide_applicability(versions, read_context(context)).applicable]
 
 
@@ -53,7 +53,7 @@ def test_the_oracle_agrees_on_thousands_of_histories() -> None:
         for _ in range(3):
             context = random_context(random)
             answer = decide_applicability(versions, read_context(context))
-            assert {item.uid for item in answer.applicable} == expected(lines, context), (seed, context)
+            assert {item.uid for item in answer.applicable} == find_applicable(lines, context), (seed, context)
             applied += len(answer.applicable)
             for item in answer.excluded:
                 seen[item.why] = seen.get(item.why, 0) + 1
@@ -108,7 +108,7 @@ def test_each_constraint_is_answered_for_once(lines: list[dict[str, Any]], conte
 def test_a_budget_never_cuts_a_must(lines: list[dict[str, Any]], context: dict[str, Any], k: int) -> None:
     """A12, S174: the answer is the head of the whole one, long enough for each must; what is cut is named."""
     versions = read(lines)
-    whole = answered(versions, context)
+    whole = list_applicable(versions, context)
     answer = decide_applicability(versions, read_context({**context, "k": k}))
     musts = [item for item in answer.applicable if item.record.necessity == "must"]
     kept = [item.uid for item in answer.applicable]

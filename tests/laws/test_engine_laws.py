@@ -36,7 +36,7 @@ STEPS = (15, 65, 250)
 MINUTE = timedelta(minutes=1)
 
 
-def drafted(document: Document, steps: int = 250, *, reasons: bool = False) -> dict[str, Any]:
+def draft_document(document: Document, steps: int = 250, *, reasons: bool = False) -> dict[str, Any]:
     return write_draft(draft_instance(read_instance(document), steps=steps, reasons=reasons))
 
 
@@ -45,7 +45,7 @@ def test_every_must_is_kept_or_in_a_conflict(share: int) -> None:
     conflicts = 0
     for seed in range(share, DAYS, SHARES):
         document = any_day(seed)
-        result = drafted(document, steps=STEPS[seed // SHARES % len(STEPS)])
+        result = draft_document(document, steps=STEPS[seed // SHARES % len(STEPS)])
         assert Judge(document).faults(result) == [], seed
         resolve_strict(read_plan(result["plan"]))
         conflicts += result["conflict"] is not None
@@ -121,7 +121,7 @@ def test_a_must_about_named_tasks_is_kept_for_these_across_days(share: int) -> N
     beside = conflicts = across = 0
     for seed in range(share, 600, SHARES):
         document = day_with_named_tasks(seed)
-        result = drafted(document, steps=STEPS[seed // SHARES % len(STEPS)])
+        result = draft_document(document, steps=STEPS[seed // SHARES % len(STEPS)])
         conflicts += result["conflict"] is not None
         judge = Judge({**document, "constraints": []})
         pieces = judge.pieces(result)
@@ -146,14 +146,14 @@ def test_a_conflict_is_no_larger_than_it_has_to_be() -> None:
     seen = 0
     for seed in range(CONFLICTS):
         document = any_day(seed)
-        conflict = drafted(document, steps=0)["conflict"]
+        conflict = draft_document(document, steps=0)["conflict"]
         if conflict is None:
             continue
         seen += 1
-        assert drafted(with_musts(document, set(conflict)), steps=0)["conflict"] is not None
+        assert draft_document(with_musts(document, set(conflict)), steps=0)["conflict"] is not None
         for member in conflict:
             fewer = with_musts(document, set(conflict) - {member})
-            result = drafted(fewer, steps=0)
+            result = draft_document(fewer, steps=0)
             assert result["conflict"] is None, (seed, member)
             assert Judge(fewer).faults(result) == [], (seed, member)
     assert seen > CONFLICTS // 8
@@ -164,7 +164,7 @@ def test_a_conflict_is_one() -> None:
     proved = 0
     for seed in range(1200):
         document = any_day(seed)
-        conflict = drafted(document, steps=0)["conflict"]
+        conflict = draft_document(document, steps=0)["conflict"]
         if proved == 25:
             break
         if conflict is None:
@@ -179,14 +179,14 @@ def test_a_conflict_is_one() -> None:
         if len(needed) > 2 or asks or any(t.get("splittable") or t.get("after") for t in needed):
             continue
         proved += 1
-        assert not any(kept(alone, way) for way in ways(alone, needed)), seed
+        assert not any(is_kept(alone, way) for way in ways(alone, needed)), seed
     assert proved > 15
 
 
 def ways(document: Document, needed: list[dict[str, Any]]) -> Any:
     """Yield each combination of starts for the tasks, with the pinned blocks where they are."""
     judge = Judge(document)
-    pins = [pinned(judge, pin) for pin in document.get("pinned", ())]
+    pins = [place_pin(judge, pin) for pin in document.get("pinned", ())]
     starts = []
     at = judge.start
     while at < judge.end:
@@ -194,20 +194,20 @@ def ways(document: Document, needed: list[dict[str, Any]]) -> Any:
             starts.append(at)
         at += MINUTE
     for chosen in product(starts, repeat=len(needed)):
-        yield [*pins, *(placed(task, start) for task, start in zip(needed, chosen, strict=True))]
+        yield [*pins, *(place_task(task, start) for task, start in zip(needed, chosen, strict=True))]
 
 
-def pinned(judge: Judge, pin: dict[str, Any]) -> Piece:
+def place_pin(judge: Judge, pin: dict[str, Any]) -> Piece:
     start = judge.instant(pin["start"])
     return Piece(pin["key"], pin["key"], pin["type"], start, start + pin["minutes"] * MINUTE)
 
 
-def placed(task: dict[str, Any], start: Any) -> Piece:
+def place_task(task: dict[str, Any], start: Any) -> Piece:
     minutes = task.get("minutes", 60 if task["type"] == "DW" else 30)
     return Piece(task["id"], task["id"], task["type"], start, start + minutes * MINUTE)
 
 
-def kept(document: Document, pieces: list[Piece]) -> bool:
+def is_kept(document: Document, pieces: list[Piece]) -> bool:
     result = {
         "placed": [
             {"id": p.task, "key": p.key, "type": p.type, "start": p.start.isoformat(), "minutes": p.minutes}
@@ -223,7 +223,7 @@ def kept(document: Document, pieces: list[Piece]) -> bool:
 @pytest.mark.parametrize("family", ["light", "typical", "heavy"])
 def test_the_days_of_the_benchmark_are_right_as_well(family: str) -> None:
     for seed in range(4):
-        result = drafted(day_of(family, seed), steps=300)
+        result = draft_document(day_of(family, seed), steps=300)
         resolve_strict(read_plan(result["plan"]))
         assert result["conflict"] is None
 
@@ -231,7 +231,7 @@ def test_the_days_of_the_benchmark_are_right_as_well(family: str) -> None:
 def test_the_same_day_is_drafted_the_same_in_another_process() -> None:
     """The draft depends neither on the hash seed nor on the process."""
     documents = [day_of("typical", 1), day_of("heavy", 2), any_day(7)]
-    here = [[drafted(document, steps=150, reasons=True) for document in documents] for _ in range(2)]
+    here = [[draft_document(document, steps=150, reasons=True) for document in documents] for _ in range(2)]
     assert here[0] == here[1]
     lines = "\n".join(json.dumps(document) for document in documents)
     for seed in ("1", "2"):

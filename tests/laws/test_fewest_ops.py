@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 from tests.factories.fewest import fewest_ops
-from tests.factories.paper import Paper, day_of, fields, wanted
+from tests.factories.paper import Paper, day_of, fields, make_block
 
 from fateforger.calendar.event import EventFields
 from fateforger.planning.plan import ET
@@ -19,7 +19,7 @@ KINDS = [ET.DEEP_WORK, ET.SHALLOW_WORK, ET.HABIT]
 SIZES = [6, 6, 6, 5, 5, 4, 3, 2, 1, 0]
 
 
-def drawn(random: Random) -> tuple[EventFields, ET]:
+def draw_block(random: Random) -> tuple[EventFields, ET]:
     kind = random.choice(KINDS)
     start, minutes = 480 + 60 * random.randrange(5), random.choice([30, 60])
     return fields(random.choice(TITLES), start, minutes, random.choice(["", "", "a"]), kind), kind
@@ -30,10 +30,10 @@ def test_no_pairing_needs_fewer_ops_and_the_same_again_none(seed: int) -> None:
     """P5, P9: up to 6 blocks against up to 6 events, no key known."""
     random = Random(seed)
     for number in range(DAYS_A_SEED):
-        there = [drawn(random)[0] for _ in range(random.choice(SIZES))]
-        shapes = [drawn(random) for _ in range(random.choice(SIZES))]
-        day = day_of(*(wanted(f"new{n}", shape, index=n, kind=kind) for n, (shape, kind) in enumerate(shapes)))
-        before = day_of(*(wanted(f"old{n}", shape, index=n) for n, shape in enumerate(there)))
+        there = [draw_block(random)[0] for _ in range(random.choice(SIZES))]
+        shapes = [draw_block(random) for _ in range(random.choice(SIZES))]
+        day = day_of(*(make_block(f"new{n}", shape, index=n, kind=kind) for n, (shape, kind) in enumerate(shapes)))
+        before = day_of(*(make_block(f"old{n}", shape, index=n) for n, shape in enumerate(there)))
         paper = Paper().submit(before)[0]
         plan = paper.plan(day)
         assert len(plan.writes) == fewest_ops(day.blocks, there), (seed, number)

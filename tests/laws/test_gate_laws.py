@@ -126,7 +126,7 @@ def check_unapproved(entry: EntryPoint, task: QueuedTask) -> None:
 def check_done(entry: EntryPoint, task: QueuedTask) -> None:
     """Check that a finished task kept its rules, and agrees with the files and commands."""
     trace = [step.model_dump(mode="json") for step in task.steps]
-    assert entry.case.broken(trace) == []
+    assert entry.case.list_broken(trace) == []
     for fact in entry.case.facts:
         for step in reversed(task.steps):
             if not (fact.set_by | fact.cleared_by).isdisjoint(step.do):

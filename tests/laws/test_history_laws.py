@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.examples import examples
-from tests.factories.paper import Paper, day_of, fields, wanted
+from tests.factories.paper import Paper, day_of, fields, make_block
 from tests.laws.test_sync_laws import days
 
 from fateforger.calendar.event import EventFields
@@ -17,7 +17,7 @@ from fateforger.calendar.transactions import UNDOES, Transaction, TxState
 
 clicks = st.lists(st.one_of(days, st.integers(0, 9)), min_size=1, max_size=7)
 """Steps of a history: a day to write, or the number of the row with a button to click."""
-ONE, OTHER = day_of(wanted("a", fields("Focus"))), day_of(wanted("b", fields("Lunch", 720)))
+ONE, OTHER = day_of(make_block("a", fields("Focus"))), day_of(make_block("b", fields("Lunch", 720)))
 
 
 @dataclass

@@ -56,7 +56,7 @@ def faults(document: dict[str, Any], plan: TBPlan) -> list[str]:
     found += [f"{p.key} in an event" for p in placed for _, s, e in judge.events if s < p.end and p.start < e]
     for said in document["constraints"]:
         if said["constraint_record"]["necessity"] == "must":
-            found += judge.broken(said["constraint_record"], placed)
+            found += judge.find_breaches(said["constraint_record"], placed)
     return found
 
 

@@ -15,7 +15,7 @@ from fateforger.drafting.solver import draft_instance
 pytestmark = pytest.mark.extra  # a campaign of many random cases
 
 
-def drafted(document: Document, *, steps: int = 500, reasons: bool = False) -> dict[str, Any]:
+def draft_document(document: Document, *, steps: int = 500, reasons: bool = False) -> dict[str, Any]:
     return write_draft(draft_instance(read_instance(document), steps=steps, reasons=reasons))
 
 
@@ -61,7 +61,7 @@ def test_without_its_cause_a_block_moves() -> None:
     seen: Counter[str] = Counter()
     documents = [day_of("typical", seed) for seed in range(6)] + [any_day(seed) for seed in range(40)]
     for document in documents:
-        result = drafted(document, reasons=True)
+        result = draft_document(document, reasons=True)
         if result["conflict"] is not None:
             continue
         for block in result["placed"]:
@@ -76,7 +76,7 @@ def test_without_its_cause_a_block_moves() -> None:
                     if cause.startswith(f"{daily}-"):
                         loose = {**loose, "policy": {**loose.get("policy", {}), daily: none}}
                 others = {pin["key"] for pin in loose["pinned"]}
-                assert start_of(drafted(loose), block, others) != block["start"], (document, block, reason)
+                assert start_of(draft_document(loose), block, others) != block["start"], (document, block, reason)
                 seen[kind] += 1
     assert seen["event"] > 20
     assert seen["block"] > 20
@@ -107,7 +107,7 @@ def test_the_reasons_of_a_day_name_what_was_said_and_when() -> None:
         ],
         "policy": {"lunch": None, "shutdown": 0},
     }
-    assert drafted(document, reasons=True)["reasons"] == {
+    assert draft_document(document, reasons=True)["reasons"] == {
         "report": [
             {
                 "kind": "rule",

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.examples import examples
 from tests.factories.days import DAY, TZ
 from tests.factories.fewest import fewest_ops
-from tests.factories.paper import Paper, day_of, event, fields, wanted
+from tests.factories.paper import Paper, day_of, event, fields, make_block
 
 from fateforger.calendar.adoption import adopt_changes, build_window_timing
 from fateforger.calendar.conflicts import FIELDS, Answer, Choices, Rules, find_conflicts, merge
@@ -60,7 +60,7 @@ def blocks_of(keys: Sequence[str], most: int = 6) -> st.SearchStrategy[list[Desi
 
     def build(drawn: list[tuple[str, EventFields]]) -> list[DesiredBlock]:
         by_color = {color: et for et, color in COLOR_BY_TYPE.items()}
-        return [wanted(key, of, index=n, kind=by_color[of.color_id or ""]) for n, (key, of) in enumerate(drawn)]
+        return [make_block(key, of, index=n, kind=by_color[of.color_id or ""]) for n, (key, of) in enumerate(drawn)]
 
     pair = st.tuples(st.sampled_from(keys), shapes)
     return st.lists(pair, unique_by=lambda drawn: drawn[0], max_size=most).map(build)
@@ -80,7 +80,7 @@ user_changes = st.fixed_dictionaries(
 moves = st.tuples(starts, lengths).map(lambda drawn: {n: getattr(fields("x", *drawn), n) for n in ("start", "end")})
 
 
-def edited(paper: Paper, data: st.DataObject) -> tuple[Paper, dict[str, dict[str, Any] | None]]:
+def draw_edits(paper: Paper, data: st.DataObject) -> tuple[Paper, dict[str, dict[str, Any] | None]]:
     """Change and delete some of our events as the person would; ``None`` means deleted."""
     done: dict[str, dict[str, Any] | None] = {}
     for event_id in sorted(i for i, e in paper.events.items() if not e.gone and e.marker is not None):
@@ -100,7 +100,7 @@ def edited(paper: Paper, data: st.DataObject) -> tuple[Paper, dict[str, dict[str
 @given(blocks_of(NEW), st.lists(shapes, max_size=6))
 def test_ops_are_as_few_as_can_be(blocks: list[DesiredBlock], there: list[EventFields]) -> None:
     """P9: no key helps, and no pairing would need fewer ops."""
-    paper = Paper().submit(day_of(*(wanted(f"old{n}", f, index=n) for n, f in enumerate(there))))[0]
+    paper = Paper().submit(day_of(*(make_block(f"old{n}", f, index=n) for n, f in enumerate(there))))[0]
     plan = paper.plan(day_of(*blocks))
     assert len(plan.writes) == fewest_ops(blocks, there)
 
@@ -144,7 +144,7 @@ def test_a_known_block_is_its_own_event(
     paper = Paper().submit(before)[0]
     for image in foreign:
         paper = paper.with_event(image)
-    paper, _ = edited(paper, data)
+    paper, _ = draw_edits(paper, data)
     ops = paper.plan(after).ops
     live = {h.key: h.event_id for h in paper.ledger.heads if not paper.events[h.event_id].gone}
     chosen = {op.key: op.event_id for op in ops if op.key in {b.key for b in after.blocks}}
@@ -164,7 +164,7 @@ def test_order_does_not_matter(
     paper = Paper().submit(before)[0]
     for image in foreign:
         paper = paper.with_event(image)
-    paper, _ = edited(paper, data)
+    paper, _ = draw_edits(paper, data)
     shuffled = paper.snapshot(order=data.draw(st.permutations(sorted(paper.events))))
     heads = tuple(data.draw(st.permutations(list(paper.ledger.heads))))
     blocks = tuple(data.draw(st.permutations(list(after.blocks))))
@@ -184,7 +184,7 @@ def test_order_does_not_matter(
 # --- doing it, doing it again, taking it back ---
 
 
-def linked(plan: SyncPlan, foreign: Sequence[EventImage]) -> set[str]:
+def find_linked(plan: SyncPlan, foreign: Sequence[EventImage]) -> set[str]:
     """Return the keys of blocks that are shown by an event of the person."""
     theirs = {e.id for e in foreign}
     return {op.key for op in plan.ops if op.event_id in theirs}
@@ -201,7 +201,7 @@ def test_the_calendar_shows_the_plan(before: DesiredDay, after: DesiredDay, fore
     assert not {op.event_id for op in plan.writes} & {e.id for e in foreign}
     paper = paper.perform(plan, "t")[0]
     assert all(paper.events[e.id] == e for e in foreign)
-    covered = linked(plan, foreign)
+    covered = find_linked(plan, foreign)
     expected = [b.fields for b in after.blocks if b.key not in covered]
     trimmed = [f.model_copy(update={"summary": f.summary.strip()}) for f in expected]
     seen = [f.model_copy(update={"summary": f.summary.strip()}) for f in paper.view()]
@@ -245,7 +245,7 @@ def test_the_persons_edits_survive_the_next_plan(before: DesiredDay, after: Desi
     """P8: a block that the plan leaves as it was keeps every edit and stays deleted if it was deleted; one that the
     plan drops stays if it was edited; and no field is lost that only the person changed."""
     paper, submit = Paper().submit(before)
-    paper, done = edited(paper, data)
+    paper, done = draw_edits(paper, data)
     earlier = {b.key: b.fields for b in before.blocks}
     later = {b.key: b.fields for b in after.blocks}
     keys = {h.event_id: h.key for h in paper.ledger.heads}
@@ -277,11 +277,11 @@ def submit_image(submit: Any, event_id: str) -> EventFields:
 
 def dispute(before: DesiredDay, after: DesiredDay, data: st.DataObject) -> tuple[Paper, SyncPlan]:
     """Write a day, let the person edit it, and plan it again."""
-    paper, _ = edited(Paper().submit(before)[0], data)
+    paper, _ = draw_edits(Paper().submit(before)[0], data)
     return paper, paper.plan(after)
 
 
-def altered(plan: SyncPlan, key: str) -> dict[str, tuple[Any, Any]]:
+def find_altered(plan: SyncPlan, key: str) -> dict[str, tuple[Any, Any]]:
     """Return the changes that a sync plan writes to a block."""
     return {name: change for op in plan.writes if op.key == key for name, change in op.changes.items()}
 
@@ -308,8 +308,8 @@ def test_what_both_changed_is_not_written_without_a_choice(
             both = any(len({getattr(side, name) for side in (was, ours, theirs)}) == 3 for name in names)
             assert both <= ((block.key, topic) in asked)
     for key, topic in asked:
-        assert not {*FIELDS[topic]} & altered(plan, key).keys()
-        assert topic != "deleted" or altered(plan, key) == {}
+        assert not {*FIELDS[topic]} & find_altered(plan, key).keys()
+        assert topic != "deleted" or find_altered(plan, key) == {}
 
 
 @given(days, days, st.data(), st.sampled_from(["plan", "calendar"]), st.integers(0, 9))
@@ -330,7 +330,7 @@ def test_an_answer_decides_its_topic_and_nothing_else(
     left = [(c.key, c.topic, c.plan) for c in find_conflicts(decided)]
     assert left == [(c.key, c.topic, c.plan) for c in conflicts if c != chosen]
     assert [op for op in decided.ops if op.key != chosen.key] == [op for op in plan.ops if op.key != chosen.key]
-    more = altered(decided, chosen.key).keys() - altered(plan, chosen.key).keys()
+    more = find_altered(decided, chosen.key).keys() - find_altered(plan, chosen.key).keys()
     if keep == "calendar":
         assert more == set()
     elif chosen.topic == "deleted":
@@ -338,8 +338,8 @@ def test_an_answer_decides_its_topic_and_nothing_else(
     else:
         assert more <= {*FIELDS[chosen.topic]}
         assert more
-    rest = {name: change for name, change in altered(decided, chosen.key).items() if name not in more}
-    assert rest == altered(plan, chosen.key)
+    rest = {name: change for name, change in find_altered(decided, chosen.key).items() if name not in more}
+    assert rest == find_altered(plan, chosen.key)
 
 
 @given(days, days, st.data())
@@ -348,7 +348,7 @@ def test_undo_keeps_what_the_person_changed(before: DesiredDay, after: DesiredDa
     paper = Paper().submit(before)[0]
     paper, submit = paper.submit(after, tx="t2")
     then = dict(paper.events)
-    paper, done = edited(paper, data)
+    paper, done = draw_edits(paper, data)
     undone = paper.undo(submit)[0]
     for event_id, change in done.items():
         image = undone.events[event_id]
@@ -366,7 +366,7 @@ def test_undo_of_all_is_undo_step_by_step(made: list[DesiredDay], data: st.DataO
     """P7, P17: this holds with the person's edits in between, for either answer where both sides changed the same."""
     paper, done = Paper(), list[Transaction]()
     for n, desired in enumerate(made):
-        paper = edited(paper, data)[0] if n else paper
+        paper = draw_edits(paper, data)[0] if n else paper
         paper, transaction = paper.submit(desired, tx=f"t{n}", keep=data.draw(st.sampled_from(["plan", "open"])))
         done.insert(0, transaction)
     steps = paper
@@ -489,7 +489,7 @@ def test_what_the_person_changed_can_be_taken_over(gaps: list[tuple[int, int]], 
         at += length
     plan = TBPlan(date=DAY, tz=TZ, events=tuple(events))
     paper = Paper().submit(build_desired_day(plan))[0]
-    paper, _ = edited(paper, data)
+    paper, _ = draw_edits(paper, data)
     sync_plan = paper.plan(build_desired_day(plan))
     assert sync_plan.writes == ()
     taken = adopt_changes(plan, sync_plan.adopted)

@@ -64,15 +64,15 @@ class QueueClient:
                 return self._plain(found)
             case ("settle", pick, state) if self._claims:
                 claim = self._claims[pick % len(self._claims)]
-                return await self._tried(lambda: self._tasks.settle(claim, to(state), now=now))
+                return await self._try(lambda: self._tasks.settle(claim, to(state), now=now))
             case ("extend", pick) if self._claims:
                 claim = self._claims[pick % len(self._claims)]
                 return self._plain(await self._tasks.extend(claim, now=now, lease_seconds=10))
             case ("change", pick, state):
-                return await self._tried(lambda: self._tasks.change(self._user, self._id(pick), to(state), now=now))
+                return await self._try(lambda: self._tasks.change(self._user, self._id(pick), to(state), now=now))
             case ("rank", pick, rank, priority):
-                return await self._tried(
-                    lambda: self._tasks.change(self._user, self._id(pick), placed(rank, priority, number), now=now)
+                return await self._try(
+                    lambda: self._tasks.change(self._user, self._id(pick), place_at(rank, priority, number), now=now)
                 )
             case ("take back", which):
                 return await self._tasks.take_back(f"{self._user}-{which}", now=now)
@@ -81,7 +81,7 @@ class QueueClient:
     async def looks(self) -> object:
         return [self._plain(task) for task in await self._tasks.of(self._user, ended=True)]
 
-    async def _tried(self, call: Callable[[], Any]) -> object:
+    async def _try(self, call: Callable[[], Any]) -> object:
         try:
             return self._plain(await call())
         except BadInput as error:
@@ -101,7 +101,7 @@ def to(state: TaskState) -> Callable[[QueuedTask], QueuedTask]:
     return lambda task: task.model_copy(update={"state": state})
 
 
-def placed(rank: int, priority: int, number: int) -> Callable[[QueuedTask], QueuedTask]:
+def place_at(rank: int, priority: int, number: int) -> Callable[[QueuedTask], QueuedTask]:
     """Return a change that puts a task before all others or behind them, with a rank that no other task has or gets.
 
     Ids, which decide between two of one rank, are not the same in both queues. A new task has the highest rank and one

@@ -21,11 +21,11 @@ pytestmark = pytest.mark.extra  # a campaign of many random cases
 PROMISES = ("shrink", "split", "extend", "relax", "fill")
 
 
-def drafted(document: Document, *, options: bool) -> dict[str, Any]:
+def draft_document(document: Document, *, options: bool) -> dict[str, Any]:
     return write_draft(draft_instance(read_instance(document), steps=STEPS[-1], options=options))
 
 
-def taken(document: Document, task: str, choice: dict[str, Any]) -> Document:
+def apply_choice(document: Document, task: str, choice: dict[str, Any]) -> Document:
     """Return the day with a choice taken, as an agent would write it."""
     match choice["way"]:
         case "relax":
@@ -49,13 +49,13 @@ def test_each_choice_places_its_task_and_costs_what_it_says() -> None:
     seen: Counter[str] = Counter()
     documents = [any_day(seed) for seed in range(120)] + [day_of("typical", seed) for seed in range(15)]
     for document in [*documents, *(day_with_named_tasks(seed) for seed in range(40))]:
-        before = drafted(document, options=True)
+        before = draft_document(document, options=True)
         here = {block["id"]: block["title"] for block in before["placed"] if not block["id"].startswith("shutdown-")}
         for left in before["unplaced"]:
             for choice in left["choices"]:
                 if choice["way"] not in PROMISES:
                     continue
-                after = drafted(taken(document, left["id"], choice), options=False)
+                after = draft_document(apply_choice(document, left["id"], choice), options=False)
                 there = {block["id"] for block in after["placed"]}
                 assert left["id"] in there, (document, left["id"], choice)
                 lost = [each["title"] for each in after["unplaced"] if each["id"] in here]
@@ -73,7 +73,7 @@ def test_each_reason_names_what_stood_in_the_way() -> None:
     reasons = 0
     for seed in range(200):
         document = any_day(seed) if seed % 3 else day_of("typical", seed)
-        result = json.loads(json.dumps(drafted(document, options=False)))
+        result = json.loads(json.dumps(draft_document(document, options=False)))
         result["unplaced"] = [each for each in result["unplaced"] if not each["id"].startswith("shutdown-")]
         reasons += len(result["unplaced"])
         assert list(judge_reasons(Day(document, result))) == [], seed

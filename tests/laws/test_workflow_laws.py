@@ -46,7 +46,7 @@ def test_an_independent_evaluator_agrees() -> None:
         rule, trace, closed = draw.rule(random), draw.trace(random), random.random() < 0.6
         document = {"rules": [draw.text(*rule)], **DECLARED, "closed": closed, "trace": trace}
         [result] = check_case(document)["rules"]
-        expected = ltlf.judged(*rule, trace, closed=closed)
+        expected = ltlf.judge_rule(*rule, trace, closed=closed)
         assert (result["verdict"], result["violations"]) == expected, (seed, document)
         seen[rule[0], result["verdict"], closed] += 1
     pends = {"AFTER", "IF", "ON"}
@@ -136,7 +136,7 @@ def test_a_written_rule_reads_as_the_same_rule(rule: Rule) -> None:
 def test_spaces_and_needless_parentheses_mean_nothing(rule: Rule, random: Random) -> None:
     """Written with all parentheses and random spaces it is still the same rule, written the same."""
     kind, activation, target = rule.kind.value, rule.activation, rule.target
-    loose = draw.text(kind, None if activation is None else tupled(activation), tupled(target))
+    loose = draw.text(kind, None if activation is None else to_tuple(activation), to_tuple(target))
     for mark in "():":
         loose = loose.replace(mark, f"{' ' * random.randrange(3)}{mark}{random.choice((' ', '', '  '))}")
     spaced = loose.replace(":", ": ").replace(" ", random.choice((" ", "  ", "\n ")))
@@ -164,13 +164,13 @@ def truth(expression: Expression, row: dict[str, bool]) -> bool:
             return any(truth(part, row) for part in parts)
 
 
-def tupled(expression: Expression) -> tuple[object, ...]:
+def to_tuple(expression: Expression) -> tuple[object, ...]:
     match expression:
         case Atom(name):
             return ("state", name)
         case Not(of):
-            return ("not", tupled(of))
+            return ("not", to_tuple(of))
         case And(parts):
-            return ("and", *map(tupled, parts))
+            return ("and", *map(to_tuple, parts))
         case Or(parts):
-            return ("or", *map(tupled, parts))
+            return ("or", *map(to_tuple, parts))

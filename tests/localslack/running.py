@@ -59,13 +59,13 @@ class Running:
         headers = {"authorization": f"Bearer {token}"}
         return dict((await self.http.post(f"/api/{method}", json=arguments, headers=headers)).json())
 
-    async def connected(self) -> ClientConnection:
+    async def connect_socket(self) -> ClientConnection:
         """Return a Socket Mode connection that has received its hello."""
-        socket = await self.linked()
+        socket = await self.open_socket()
         assert json.loads(await socket.recv())["type"] == "hello"
         return socket
 
-    async def linked(self) -> ClientConnection:
+    async def open_socket(self) -> ClientConnection:
         answer = await self.call("apps.connections.open", token=APP_TOKEN)
         return await connect(answer["url"], proxy=None)
 
@@ -113,7 +113,7 @@ async def acknowledge(socket: ClientConnection, envelope: Json, payload: Json | 
     await socket.send(json.dumps(answer if payload is None else {**answer, "payload": payload}))
 
 
-async def closed(socket: ClientConnection) -> bool:
+async def wait_closed(socket: ClientConnection) -> bool:
     """Wait until the other side has closed the socket; frames that still come are read away."""
     async with asyncio.timeout(DEADLINE):
         with contextlib.suppress(ConnectionClosed):

@@ -304,10 +304,10 @@ def test_one_table_a_message() -> None:
 
 
 def test_one_focus_a_view() -> None:
-    def focused(block_id: str) -> Json:
+    def build_focused_input(block_id: str) -> Json:
         return text_input(block_id, element={"type": "plain_text_input", "focus_on_load": True})
 
-    assert view_findings(modal(focused("a"), focused("b"))) == [
+    assert view_findings(modal(build_focused_input("a"), build_focused_input("b"))) == [
         "[ERROR] only one element may have focus_on_load [json-pointer:/view/blocks/1]"
     ]
 

@@ -17,7 +17,7 @@ BLOCKS = [section("*hello*", block_id="b")]
 METADATA = {"event_type": "plan_shown", "event_payload": {"day": "2026-11-02"}}
 
 
-async def posted(api: Api, **sending: Any) -> dict[str, Any]:
+async def post_message(api: Api, **sending: Any) -> dict[str, Any]:
     answer = await api.http.post("/api/chat.postMessage", **sending)
     body = answer.json()
     assert body["ok"] is True, body
@@ -29,12 +29,12 @@ async def test_arguments_mean_the_same_however_they_are_encoded(api: Api) -> Non
     given = {"channel": DM, "text": "hello", "blocks": BLOCKS, "metadata": METADATA}
     flat = {**given, "blocks": json.dumps(BLOCKS), "metadata": json.dumps(METADATA)}
     expected = {"text": "hello", "blocks": BLOCKS, "metadata": METADATA}
-    assert await posted(api, json=given, headers=AUTH) == expected
-    assert await posted(api, json=flat, headers=AUTH) == expected
-    assert await posted(api, data=flat, headers=AUTH) == expected
-    assert await posted(api, params=flat, headers=AUTH) == expected
-    assert await posted(api, data=flat, files={"file": b""}, headers=AUTH) == expected
-    assert await posted(api, data={**flat, "token": BOT_TOKEN}) == expected
+    assert await post_message(api, json=given, headers=AUTH) == expected
+    assert await post_message(api, json=flat, headers=AUTH) == expected
+    assert await post_message(api, data=flat, headers=AUTH) == expected
+    assert await post_message(api, params=flat, headers=AUTH) == expected
+    assert await post_message(api, data=flat, files={"file": b""}, headers=AUTH) == expected
+    assert await post_message(api, data={**flat, "token": BOT_TOKEN}) == expected
 
 
 async def test_a_get_takes_its_arguments_from_the_query(api: Api) -> None:

@@ -16,9 +16,9 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
-from tests.fakes.serving import served
+from tests.fakes.serving import serve_app
 from tests.localslack.making import DM, MANIFEST, SECRET
-from tests.localslack.running import Json, Running, closed, running, until
+from tests.localslack.running import Json, Running, running, until, wait_closed
 
 from localslack.delivery.event_delivery import RETRY_DELAYS_SECONDS
 
@@ -80,12 +80,12 @@ def http_manifest(url: str) -> Json:
 
 
 @asynccontextmanager
-async def called(folder: Path, *, ready: bool = True) -> AsyncIterator[tuple[Running, App]]:
+async def run_with_app(folder: Path, *, ready: bool = True) -> AsyncIterator[tuple[Running, App]]:
     """Yield a workspace that calls an app, which has called it."""
     app = App(ready=ready)
     routes = [Route("/{name}", app.answer, methods=["POST"])]
     async with (
-        served(Starlette(routes=routes), lifespan=False) as url,
+        serve_app(Starlette(routes=routes), lifespan=False) as url,
         running(folder, manifest=http_manifest(url)) as workspace,
     ):
         await workspace.call("auth.test")
@@ -99,7 +99,7 @@ async def nothing_waits(workspace: Running) -> None:
 
 
 async def test_nothing_is_sent_until_the_address_has_answered_the_challenge(tmp_path: Path) -> None:
-    async with called(tmp_path, ready=False) as (workspace, app):
+    async with run_with_app(tmp_path, ready=False) as (workspace, app):
         await workspace.say("too early")
         assert (await workspace.act("slash", channel=DM, command="/timebox"))["ok"] is False
         assert app.heard == []
@@ -113,7 +113,7 @@ async def test_nothing_is_sent_until_the_address_has_answered_the_challenge(tmp_
 
 async def test_an_event_is_sent_again_as_slack_documents(tmp_path: Path) -> None:
     assert RETRY_DELAYS_SECONDS == (0.0, 60.0, 300.0)
-    async with called(tmp_path) as (workspace, app):
+    async with run_with_app(tmp_path) as (workspace, app):
         workspace.workspace.set_ack_seconds(0.3)
         workspace.workspace.delivery.retry_seconds = (0.0, 0.05, 0.1)
         app.answers = [Response(status_code=500), 2.0, Response(status_code=302, headers={"location": "/else"})]
@@ -130,7 +130,7 @@ async def test_an_event_is_sent_again_as_slack_documents(tmp_path: Path) -> None
 
 
 async def test_an_event_is_given_up_after_three_retries_or_when_the_app_says_so(tmp_path: Path) -> None:
-    async with called(tmp_path) as (workspace, app):
+    async with run_with_app(tmp_path) as (workspace, app):
         workspace.workspace.delivery.retry_seconds = (0.0, 0.0, 0.0)
         app.answers = [Response(status_code=503) for _ in range(4)]
         await workspace.say("in vain")
@@ -148,7 +148,7 @@ async def test_a_command_is_a_form_and_its_answer_a_message(tmp_path: Path) -> N
         (PlainTextResponse("as text"), "as text"),
         (JSONResponse({"text": "as json"}), "as json"),
     ]
-    async with called(tmp_path) as (workspace, app):
+    async with run_with_app(tmp_path) as (workspace, app):
         for answer, text in answers:
             app.answers = [answer]
             assert await workspace.act("slash", channel=DM, command="/timebox", text="a & b") == {"ok": True}
@@ -164,7 +164,7 @@ async def test_clicks_and_options_arrive_at_their_addresses(tmp_path: Path) -> N
         "action_id": "find",
         "placeholder": {"type": "plain_text", "text": "Find"},
     }
-    async with called(tmp_path) as (workspace, app):
+    async with run_with_app(tmp_path) as (workspace, app):
         blocks = [{"type": "actions", "block_id": "b", "elements": [button, select]}]
         ts = (await workspace.call("chat.postMessage", channel=DM, text="t", blocks=blocks))["ts"]
         place: Json = {"surface": {"type": "message", "channel": DM, "ts": ts}}
@@ -179,14 +179,14 @@ async def test_clicks_and_options_arrive_at_their_addresses(tmp_path: Path) -> N
 
 
 async def test_the_person_is_told_at_once_what_did_not_arrive(tmp_path: Path) -> None:
-    async with called(tmp_path) as (workspace, app):
+    async with run_with_app(tmp_path) as (workspace, app):
         app.answers = [Response(status_code=503)]
         failed = await workspace.act("slash", channel=DM, command="/timebox")
         assert failed == {"ok": False, "error": "That didn't reach the planner. Please try again."}
 
 
 async def test_no_socket_stays_open(tmp_path: Path) -> None:
-    async with called(tmp_path) as (workspace, _app):
-        socket = await workspace.linked()
+    async with run_with_app(tmp_path) as (workspace, _app):
+        socket = await workspace.open_socket()
         assert json.loads(await socket.recv())["reason"] == "link_disabled"
-        assert await closed(socket)
+        assert await wait_closed(socket)

@@ -77,7 +77,7 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 
 @st.composite
-def spoiled(draw: st.DrawFn, payloads: list[Any]) -> Any:
+def draw_spoiled(draw: st.DrawFn, payloads: list[Any]) -> Any:
     """Return one of the payloads with one part replaced by anything."""
     payload = copy.deepcopy(draw(st.sampled_from(payloads)))
     *way, last = draw(st.sampled_from(list(places(payload))))
@@ -88,19 +88,19 @@ def spoiled(draw: st.DrawFn, payloads: list[Any]) -> Any:
     return payload
 
 
-@given(spoiled([[block] for block in BLOCKS.values()] + [[actions(e)] for e in ELEMENTS.values()]))
+@given(draw_spoiled([[block] for block in BLOCKS.values()] + [[actions(e)] for e in ELEMENTS.values()]))
 def test_blocks_of_a_message_are_accepted_or_refused(blocks: Any) -> None:
     with contextlib.suppress(SlackError):
         check_message_blocks(blocks)
 
 
-@given(spoiled([modal(*FORM), modal(BLOCKS["alert"]), modal(BLOCKS["section"], private_metadata="x")]))
+@given(draw_spoiled([modal(*FORM), modal(BLOCKS["alert"]), modal(BLOCKS["section"], private_metadata="x")]))
 def test_forms_are_accepted_or_refused(view: Any) -> None:
     with contextlib.suppress(SlackError):
         check_view(view, "modal")
 
 
-@given(spoiled([{name: {"a": {"type": name, "value": "x"}} for name in ELEMENTS}]) | ANYTHING)
+@given(draw_spoiled([{name: {"a": {"type": name, "value": "x"}} for name in ELEMENTS}]) | ANYTHING)
 def test_what_a_page_says_was_entered_becomes_a_state(entered: Any) -> None:
     values = state_values(FORM, entered)
     assert values.keys() == {block["block_id"] for block in FORM}

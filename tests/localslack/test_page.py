@@ -43,16 +43,16 @@ async def test_an_unknown_person_begins_as_the_first(api: Api) -> None:
 
 
 async def test_unread_counts_what_others_said_until_it_is_seen(api: Api) -> None:
-    async def unread() -> list[int]:
+    async def count_unread() -> list[int]:
         return [channel["unread"] for channel in (await api.see("state"))["channels"]]
 
     await api.say("mine")
     await api.post("one")
     await api.say("hello", channel=GENERAL, user=ROBIN.id)
     await api.call("chat.postEphemeral", channel=GENERAL, user=ROBIN.id, text="not for Alex")
-    assert await unread() == [1, 1]
+    assert await count_unread() == [1, 1]
     await api.messages()
-    assert await unread() == [0, 1]
+    assert await count_unread() == [0, 1]
 
 
 @pytest.mark.parametrize(
@@ -139,17 +139,17 @@ async def test_nobody_acts_in_another_persons_form_or_messages(api: Api) -> None
 
 
 async def test_closing_takes_the_top_form_or_all(api: Api) -> None:
-    async def opened(method: str, **more: Any) -> str:
+    async def open_view(method: str, **more: Any) -> str:
         trigger = api.workspace.triggers.issue(ALEX.id)
         return str((await api.call(method, trigger_id=trigger, view=modal(**more)))["view"]["id"])
 
-    bottom, top = await opened("views.open"), await opened("views.push")
+    bottom, top = await open_view("views.open"), await open_view("views.push")
     answer = await api.act("view_close", view_id=top, clear=False)
     assert [view["id"] for view in answer["stack"]] == [bottom]
-    await opened("views.push")
+    await open_view("views.push")
     assert await api.act("view_close", view_id=bottom, clear=True) == {"ok": True, "stack": []}
-    await opened("views.open")
-    clearing = await opened("views.push", clear_on_close=True)
+    await open_view("views.open")
+    clearing = await open_view("views.push", clear_on_close=True)
     assert await api.act("view_close", view_id=clearing, clear=False) == {"ok": True, "stack": []}
 
 

@@ -30,7 +30,7 @@ async def begin(api: Api, **more: Any) -> tuple[str, Json]:
     return root, {"channel": DM, "ts": answer["ts"]}
 
 
-async def shown(api: Api, root: str) -> Json:
+async def read_last_message(api: Api, root: str) -> Json:
     return (await api.messages(thread_ts=root))[-1]
 
 
@@ -44,7 +44,7 @@ async def test_tasks_and_words_come_one_by_one(api: Api) -> None:
     await api.call("chat.appendStream", **where, chunks=[task(1, "complete"), task(2, details="a ")])
     await api.call("chat.appendStream", **where, chunks=[task(2, "complete", details="b"), words("Your ")])
     await api.call("chat.appendStream", **where, markdown_text="day.")
-    message = await shown(api, root)
+    message = await read_last_message(api, root)
     assert message["streaming_state"] == "in_progress"
     blocks = [{key: value for key, value in block.items() if key != "block_id"} for block in message["blocks"]]
     assert [(block["type"], block.get("title", block.get("text")), block.get("status")) for block in blocks] == [
@@ -56,7 +56,7 @@ async def test_tasks_and_words_come_one_by_one(api: Api) -> None:
     assert said == ["a ", "b"]
     metadata = {"event_type": "done", "event_payload": {"id": "1"}}
     await api.call("chat.stopStream", **where, blocks=[section("Bye")], metadata=metadata, session_status="suspended")
-    message = await shown(api, root)
+    message = await read_last_message(api, root)
     assert (message["streaming_state"], message["blocks"][-1]["text"]["text"]) == ("completed", "Bye")
     assert message["metadata"] == metadata
     assert await status(api, root) == "suspended"
@@ -66,7 +66,7 @@ async def test_a_plan_holds_its_tasks(api: Api) -> None:
     root, where = await begin(api, task_display_mode="plan")
     chunks = [{"type": "plan_update", "title": "Drafting"}, task(1), task(2)]
     await api.call("chat.appendStream", **where, chunks=chunks)
-    [plan] = (await shown(api, root))["blocks"]
+    [plan] = (await read_last_message(api, root))["blocks"]
     assert (plan["title"], [each["task_id"] for each in plan["tasks"]]) == ("Drafting", ["t1", "t2"])
 
 
@@ -78,7 +78,7 @@ async def test_a_message_that_streams_is_not_updated_before_it_ends(api: Api) ->
     assert await error(api, "chat.appendStream", **where, chunks=[words("x")]) == "message_not_in_streaming_state"
     assert await error(api, "chat.stopStream", **where) == "message_not_in_streaming_state"
     assert await error(api, "chat.update", **where, text="The answer", blocks=[section("The answer")]) is None
-    assert [block["type"] for block in (await shown(api, root))["blocks"]] == ["section"]
+    assert [block["type"] for block in (await read_last_message(api, root))["blocks"]] == ["section"]
 
 
 async def test_stop_ends_the_streams_of_its_thread(api: Api) -> None:

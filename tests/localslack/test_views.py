@@ -13,7 +13,7 @@ def trigger(api: Api, user: str = ALEX.id) -> str:
     return api.workspace.triggers.issue(user)
 
 
-async def opened(api: Api, method: str = "views.open", **more: Any) -> dict[str, Any]:
+async def open_view(api: Api, method: str = "views.open", **more: Any) -> dict[str, Any]:
     answer = await api.call(method, trigger_id=trigger(api), view=modal(**more))
     assert answer["ok"] is True, answer
     return dict(answer["view"])
@@ -48,7 +48,7 @@ async def test_a_form_that_is_refused_does_not_cost_the_trigger(api: Api) -> Non
 
 
 async def test_the_view_that_comes_back(api: Api) -> None:
-    view = await opened(api, private_metadata="plan 7", notify_on_close=True)
+    view = await open_view(api, private_metadata="plan 7", notify_on_close=True)
     assert {key: value for key, value in view.items() if key not in {"id", "hash", "root_view_id"}} == {
         "team_id": "T0000LOCAL",
         "type": "modal",
@@ -72,7 +72,7 @@ async def test_the_view_that_comes_back(api: Api) -> None:
 
 
 async def test_three_forms_and_no_more(api: Api) -> None:
-    views = [await opened(api), await opened(api, "views.push"), await opened(api, "views.push")]
+    views = [await open_view(api), await open_view(api, "views.push"), await open_view(api, "views.push")]
     assert await stack(api) == [view["id"] for view in views]
     assert [view["previous_view_id"] for view in views] == [None, views[0]["id"], views[1]["id"]]
     assert {view["root_view_id"] for view in views} == {views[0]["id"]}
@@ -85,14 +85,14 @@ async def test_there_is_nothing_to_push_onto(api: Api) -> None:
 
 
 async def test_opening_anew_replaces_what_was_open(api: Api) -> None:
-    await opened(api)
-    await opened(api, "views.push")
-    fresh = await opened(api)
+    await open_view(api)
+    await open_view(api, "views.push")
+    fresh = await open_view(api)
     assert await stack(api) == [fresh["id"]]
 
 
 async def test_an_update_by_hash(api: Api) -> None:
-    view = await opened(api)
+    view = await open_view(api)
     renamed = {"view_id": view["id"], "view": modal(title=plain("New")), "hash": view["hash"]}
     after = (await api.call("views.update", **renamed))["view"]
     assert (after["id"], after["title"], after["hash"] != view["hash"]) == (view["id"], plain("New"), True)
@@ -102,7 +102,7 @@ async def test_an_update_by_hash(api: Api) -> None:
 
 
 async def test_what_is_updated_must_be_named_once(api: Api) -> None:
-    view = await opened(api, external_id="plan-7")
+    view = await open_view(api, external_id="plan-7")
     assert await error(api, "views.update", view=modal()) == "invalid_arguments"
     both = {"view_id": view["id"], "external_id": "plan-7"}
     assert await error(api, "views.update", **both, view=modal()) == "invalid_arguments"
@@ -113,14 +113,14 @@ async def test_what_is_updated_must_be_named_once(api: Api) -> None:
 
 
 async def test_external_ids_are_unique(api: Api) -> None:
-    await opened(api, external_id="plan-7")
+    await open_view(api, external_id="plan-7")
     taken = {"trigger_id": trigger(api), "view": modal(external_id="plan-7")}
     assert await error(api, "views.push", **taken) == "duplicate_external_id"
     assert await error(api, "views.open", trigger_id=trigger(api), view=modal(external_id="plan-7")) is None
 
 
 async def test_typed_values_survive_an_update_where_the_ids_stay(api: Api) -> None:
-    view = await opened(api)
+    view = await open_view(api)
     typed = {"title": {"value": {"type": "plain_text_input", "value": "write report"}}}
     api.workspace.modals.remember(view, typed)
     kept = (await api.call("views.update", view_id=view["id"], view=modal(text_input(), section())))["view"]
@@ -153,11 +153,11 @@ async def test_everything_a_person_sees_is_there_after_a_restart(api: Api) -> No
     await api.post("on it", thread_ts=parent)
     await api.call("chat.postEphemeral", channel=parent and "C0000GENERAL", user=ALEX.id, text="psst")
     await api.call("views.publish", user_id=ALEX.id, view=home())
-    view = await opened(api)
-    await opened(api, "views.push")
+    view = await open_view(api)
+    await open_view(api, "views.push")
     api.workspace.modals.remember(view, {"title": {"value": {"type": "plain_text_input", "value": "typed"}}})
 
-    async def seen() -> list[dict[str, Any]]:
+    async def take_snapshot() -> list[dict[str, Any]]:
         return [
             await api.see("messages", channel="D0000ALEX"),
             await api.see("messages", channel="D0000ALEX", thread_ts=parent),
@@ -167,7 +167,7 @@ async def test_everything_a_person_sees_is_there_after_a_restart(api: Api) -> No
             await api.see("state"),
         ]
 
-    before = await seen()
+    before = await take_snapshot()
     api.reopen()
-    assert await seen() == before
+    assert await take_snapshot() == before
     assert len(before[4]["stack"]) == 2

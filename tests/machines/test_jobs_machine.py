@@ -85,7 +85,7 @@ class Model:
         )
         return next(free, None)
 
-    def held(self, claim: Job) -> Expected | None:
+    def find_held(self, claim: Job) -> Expected | None:
         return next((job for job in self.open if job.claim == (claim.id, claim.fence)), None)
 
 
@@ -211,7 +211,7 @@ class JobsMachine(RuleBasedStateMachine):
 
     def _end(self, worker: int, claim: Job, how: str, delay: int) -> None:
         jobs = self.jobs(worker)
-        expected = self.model.held(claim)
+        expected = self.model.find_held(claim)
         again = self.now + timedelta(seconds=delay)
         match how:
             case "finish":

@@ -76,7 +76,7 @@ plans = st.dictionaries(st.sampled_from(KEYS), wishes)
 troubles = st.tuples(st.sampled_from(["call", "commit"]), st.integers(0, 11), st.integers(0, 6), st.sampled_from(SIDES))
 
 
-async def submitted(submitter: CalendarSubmitter, plan: TBPlan, cause: str) -> SyncResult:
+async def submit_and_confirm(submitter: CalendarSubmitter, plan: TBPlan, cause: str) -> SyncResult:
     """Submit, and say yes to every question."""
     try:
         return await submitter.submit_plan(plan, cause=cause)
@@ -168,7 +168,7 @@ class OnePerson(RuleBasedStateMachine):
     @rule()
     def submit(self) -> None:
         steps["submit"] += 1
-        result = self.well(lambda s: submitted(s, self.plan(), self.cause()))
+        result = self.well(lambda s: submit_and_confirm(s, self.plan(), self.cause()))
         assert result.status in {"changed", "unchanged"}, result
         self.check_shown(result)
 
@@ -195,7 +195,7 @@ class OnePerson(RuleBasedStateMachine):
     @rule()
     def submit_without_a_yes(self) -> None:
         """P15: most of the day vanishes, or a vanished day comes back, only with the person's yes."""
-        self.well(lambda s: submitted(s, self.plan(), self.cause()))
+        self.well(lambda s: submit_and_confirm(s, self.plan(), self.cause()))
         self.wishes = {key: wish for key, wish in self.wishes.items() if key in KEYS[: next(self.numbers) % 5]}
         before, ours = dict(self.world.store.events), len(self.ours())
         held = [h for h in self.journal.heads.values() if h.standing is Standing.HELD]
@@ -217,7 +217,7 @@ class OnePerson(RuleBasedStateMachine):
         before, held, done = self.view(), dict(self.wishes), 0
         for wishes in plans:
             self.wishes = wishes
-            result = self.well(lambda s: submitted(s, self.plan(), self.cause()))
+            result = self.well(lambda s: submit_and_confirm(s, self.plan(), self.cause()))
             done += sum(t.undoable for t in result.transactions)
             edited = data.draw(st.booleans())
             if edited and self.ours():
@@ -235,23 +235,23 @@ class OnePerson(RuleBasedStateMachine):
     def submit_and_undo_and_redo(self, wishes: dict[str, Wish]) -> None:
         """P6, P6b: without edits in between, both are exact."""
         self.submit()
-        before, held = self.world.managed(), dict(self.wishes)
+        before, held = self.world.list_own_events(), dict(self.wishes)
         self.wishes = wishes
-        result = self.well(lambda s: submitted(s, self.plan(), self.cause()))
+        result = self.well(lambda s: submit_and_confirm(s, self.plan(), self.cause()))
         if result.transaction is None or not result.transaction.undoable:
             return
         steps["undo"] += 2
-        after = self.world.managed()
+        after = self.world.list_own_events()
         undone = self.well(lambda s: s.undo_last(cause=self.cause()))
-        assert self.world.managed() == before
+        assert self.world.list_own_events() == before
         if undone.transaction is not None and undone.transaction.undoable:
             undo_id = undone.transaction.id
             self.well(lambda s: s.undo_since(undo_id, cause=self.cause()))
-            assert self.world.managed() == after
+            assert self.world.list_own_events() == after
             self.well(lambda s: s.undo_last(cause=self.cause()))
-            assert self.world.managed() == before
+            assert self.world.list_own_events() == before
         self.wishes = held
-        again = self.well(lambda s: submitted(s, self.plan(), self.cause()))
+        again = self.well(lambda s: submit_and_confirm(s, self.plan(), self.cause()))
         assert (again.created, again.updated, again.deleted) == (0, 0, 0), [
             (op.verb.value, op.key, op.changes, op.reason, op.head_before) for op in again.plan.writes
         ]
@@ -297,7 +297,7 @@ class OnePerson(RuleBasedStateMachine):
         Nothing that it does after that comes between the writes of the other.
         """
         steps["two"] += 1
-        self.well(lambda s: submitted(s, self.plan(), self.cause()))
+        self.well(lambda s: submit_and_confirm(s, self.plan(), self.cause()))
         order: list[dict[str, Wish]] = []
 
         async def slowly() -> None:
@@ -310,7 +310,7 @@ class OnePerson(RuleBasedStateMachine):
             for _ in range(delay):
                 await asyncio.sleep(0)
             try:
-                await submitted(submitter, self.plan(plan), self.cause())
+                await submit_and_confirm(submitter, self.plan(plan), self.cause())
             except CalendarBusy:
                 steps["busy"] += 1
                 return
@@ -353,7 +353,7 @@ class OnePerson(RuleBasedStateMachine):
             return submitter.undo_since(undos[-1], cause=cause)
         if act != "submit":
             return submitter.undo_last(cause=cause)
-        return submitted(submitter, self.plan(), cause)
+        return submit_and_confirm(submitter, self.plan(), cause)
 
     # --- what always holds ---
 
@@ -420,7 +420,7 @@ class OnePerson(RuleBasedStateMachine):
     # --- plumbing ---
 
     def ours(self) -> list[EventImage]:
-        return [e for e in self.world.store.shown().values() if e.id.startswith("fftb")]
+        return [e for e in self.world.store.get_live_events().values() if e.id.startswith("fftb")]
 
     def deleted_keys(self) -> set[str]:
         """Return the keys of the blocks with an event that the person deleted."""

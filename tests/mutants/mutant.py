@@ -34,7 +34,7 @@ class Mutant:
     def module(self) -> str:
         return f"{self.package}.{self.file.removesuffix('.py').replace('/', '.')}"
 
-    def broken(self) -> str:
+    def break_source(self) -> str:
         """Return the source of the file with the bug. Raises :class:`StaleMutant`."""
         path = SOURCE / self.package / self.file
         source = path.read_text() if path.is_file() else ""

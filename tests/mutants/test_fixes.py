@@ -66,7 +66,7 @@ def test_nothing_is_wrong_as_the_program_is(running: Runs, mutants: tuple[Mutant
 @pytest.mark.parametrize(("mutant", "test"), PAIRS, ids=lambda part: getattr(part, "name", None) or part.split("::")[1])
 def test_each_fix_that_is_taken_away_is_missed(running: Runs, mutant: Mutant, test: str) -> None:
     """Without a defense, the program may also end in an error of its own, which is the aim of some attacks."""
-    done = running.run((test,), mutant.module, mutant.broken())
+    done = running.run((test,), mutant.module, mutant.break_source())
     noticed = {1, 3} if mutant in DEFENSES else {1}
     assert done.status in noticed, f"{mutant.name} is not noticed. {mutant.loses}\n{done.said}"
 

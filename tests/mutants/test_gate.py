@@ -36,7 +36,7 @@ def test_nothing_is_wrong_without_a_bug(running: Runs) -> None:
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 def test_each_bug_is_noticed(running: Runs, mutant: Mutant) -> None:
-    done = running.run(mutant.killed_by, mutant.module, mutant.broken())
+    done = running.run(mutant.killed_by, mutant.module, mutant.break_source())
     verdict = {0: "survives: a test is missing", 1: "is killed"}.get(done.status, "breaks its tests, unjudged")
     assert verdict == "is killed", f"{mutant.name} {verdict}. {mutant.loses}\n{done.said}"
 
@@ -54,4 +54,4 @@ def test_a_bug_whose_place_is_gone_is_no_pass() -> None:
     twice = Mutant("twice", "Nothing.", "calendar/conflicts.py", "import", "", ())
     for mutant in (gone, twice):
         with pytest.raises(StaleMutant, match=mutant.name):
-            mutant.broken()
+            mutant.break_source()

@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from tests.factories.told_rules import NOTHING
-from tests.factories.words import block, change, frame, inputs, new, opening, patch, timed, wants
+from tests.factories.words import block, build_move, change, frame, inputs, new, opening, patch, wants
 from tests.fakes.openai_server import Asked, Says
 from tests.scenarios.caldav import CalDav
 from tests.scenarios.person import Person, eventually
@@ -31,7 +31,7 @@ STAND_UP = (datetime(2026, 3, 2, 9, 0, tzinfo=UTC), datetime(2026, 3, 2, 9, 30, 
 Line = dict[str, Any] | str | Says
 
 
-def said(line: str | dict[str, Any]) -> Says:
+def make_answer(line: str | dict[str, Any]) -> Says:
     return Says(line if isinstance(line, str) else json.dumps(line, ensure_ascii=False))
 
 
@@ -43,12 +43,12 @@ class InOrder(Listener):
 
     def script(self, asked: Asked) -> Says:
         if "You draft" in asked.system:
-            return said(DRAFT)
+            return make_answer(DRAFT)
         if "should_extract" in asked.system:
-            return said(NOTHING)
+            return make_answer(NOTHING)
         line, *rest = self.lines
         self.lines = tuple(rest)
-        return line if isinstance(line, Says) else said(line)
+        return line if isinstance(line, Says) else make_answer(line)
 
 
 @dataclass(frozen=True)
@@ -108,8 +108,8 @@ DAY = (
         "16:00–16:30",
         (
             wants("answer"),
-            patch(timed(9, "16:00", 30)),
-            f"```json\n{said(patch(timed(4, '16:00', 30), block('Walk', '15:00', 30, 'H'))).text}\n```",
+            patch(build_move(9, "16:00", 30)),
+            f"```json\n{make_answer(patch(build_move(4, '16:00', 30), block('Walk', '15:00', 30, 'H'))).text}\n```",
         ),
     ),
     Step("question", say("when do I walk?"), "At three.", (wants("ask"), {"answer": "At three."})),
@@ -148,11 +148,11 @@ def recording(data: Path, folder: Path) -> Iterator[list[tuple[str, Path]]]:
                 listener.lines = step.says
                 step.act(person)
                 person.reads(step.reads)
-                named.append(kept(new_file(folder, known, step.name, draft=False), f"{number:02}-{step.name}"))
+                named.append(keep_copy(new_file(folder, known, step.name, draft=False), f"{number:02}-{step.name}"))
                 assert listener.lines == (), step.name
                 if step.drafted:
                     ahead = new_file(folder, known, "the draft", draft=True)
-                    named.append(kept(ahead, f"{number:02}-{step.name}-draft"))
+                    named.append(keep_copy(ahead, f"{number:02}-{step.name}-draft"))
                 known |= {*folder.glob("*.json")}
         finally:
             program.stop()
@@ -169,7 +169,7 @@ def new_file(folder: Path, known: set[Path], what: str, *, draft: bool) -> Path:
     return eventually(look, what)
 
 
-def kept(path: Path, name: str) -> tuple[str, Path]:
+def keep_copy(path: Path, name: str) -> tuple[str, Path]:
     copy = path.with_name(f"{name}.kept")
     shutil.copyfile(path, copy)
     return name, copy

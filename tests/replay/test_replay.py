@@ -23,7 +23,7 @@ def turn_in(file: Path) -> RecordedTurn:
     return parse_recorded_turn(json.loads(file.read_text()), file.name)
 
 
-def written(turn: RecordedTurn, file: Path) -> None:
+def write_turn(turn: RecordedTurn, file: Path) -> None:
     file.write_text(turn.model_dump_json(indent=1))
 
 
@@ -32,7 +32,7 @@ async def test_it_goes_as_it_went(file: Path) -> None:
     turn = turn_in(file)
     if os.environ.get("REPLAY_WRITE"):
         turn = turn.model_copy(update={"runs": tuple([await rerun(run) for run in turn.runs])})
-        written(turn, file)
+        write_turn(turn, file)
     assert await replay(turn) == ()
 
 

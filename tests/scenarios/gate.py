@@ -55,7 +55,7 @@ class Gate:
         self.held.set()
         await asyncio.to_thread(self._opened.wait)
         if self.then == "late":
-            await self.app(scope, _given(body), keep)
+            await self.app(scope, _make_receive(body), keep)
         await PlainTextResponse("too late", 503)(scope, receive, send)
 
     def _count(self) -> int:
@@ -63,7 +63,7 @@ class Gate:
         return self._passed
 
 
-def _given(message: Any) -> Any:
+def _make_receive(message: Any) -> Any:
     async def receive() -> Any:
         return message
 

@@ -270,7 +270,7 @@ class Person:
             given = values.pop(f"{name}_{seen[name]}", None)
             if given is None and seen[name] == 1:
                 given = values.pop(name, None)
-            state[block["block_id"]] = {element["action_id"]: filled(element, given)}
+            state[block["block_id"]] = {element["action_id"]: fill_element(element, given)}
         assert not values, f"no field for {sorted(values)}; fields are {sorted(seen)}"
         return self.post("/ui/view_submit", view_id=view["id"], state=state)
 
@@ -281,7 +281,7 @@ def field_names(view: Json) -> set[str]:
     return {text.lower().replace(" ", "_") for text in labels}
 
 
-def filled(element: Json, given: Any) -> Json:
+def fill_element(element: Json, given: Any) -> Json:
     """Return the state of a form element with a value, or with its initial one."""
     kind = element["type"]
     match kind:

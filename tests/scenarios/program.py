@@ -39,7 +39,7 @@ class Program:
         arguments = ["up", "--port", str(self.port), "--data-dir", str(self.data)]
         environment = {**os.environ, "PYTHONUNBUFFERED": "1", "FATEFORGER_CALDAV_PORT": "0", **self.environment}
         if self.cold:
-            self.process = self._started(arguments, environment)
+            self.process = self._start_process(arguments, environment)
         else:
             self.process = programs().start(COMMAND_LINE, *arguments, environment=environment, output=self.log)
         self.address = eventually(lambda: self._address(offset), "the program's address")
@@ -47,7 +47,7 @@ class Program:
         self.port = int(self.url.rsplit(":", 1)[1])
         return self
 
-    def _started(self, arguments: list[str], environment: dict[str, str]) -> subprocess.Popen[bytes]:
+    def _start_process(self, arguments: list[str], environment: dict[str, str]) -> subprocess.Popen[bytes]:
         output: IO[bytes]
         with self.log.open("ab") as output:
             return subprocess.Popen(

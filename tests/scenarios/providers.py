@@ -18,7 +18,7 @@ from tests.command_line import run_program
 from tests.emulators.google.accounts import Client
 from tests.emulators.google.emulator import GoogleEmulator
 from tests.emulators.microsoft.emulator import MicrosoftEmulator
-from tests.fakes.serving import served
+from tests.fakes.serving import serve_app
 from tests.scenarios.caldav import CalDav
 from tests.scenarios.chat import APP_TOKEN, BOT_TOKEN
 from tests.scenarios.day import STEPS
@@ -72,7 +72,7 @@ def serve(app: Any, *, port: int = 0, websockets: bool = False) -> Iterator[str]
     found: list[str] = []
 
     async def run() -> None:
-        async with served(app, port=port, websockets=websockets) as address:
+        async with serve_app(app, port=port, websockets=websockets) as address:
             found.append(address)
             ready.set()
             await stop.wait()
@@ -197,7 +197,7 @@ class ThreePeople(Providers):
     def titles(self) -> dict[str, list[str]]:
         """Return the titles on each of the three calendars."""
         return {
-            "google": sorted(event.summary for event in self.google.calendars["primary"].shown().values()),
+            "google": sorted(event.summary for event in self.google.calendars["primary"].get_live_events().values()),
             "microsoft": sorted(str(item.values["subject"]) for item in self.microsoft.mailbox.items.values()),
             "caldav": sorted(self.caldav.titles()),
         }

@@ -293,7 +293,7 @@ class ScriptedCoordinator:
                 await self.sessions.save(found.with_thread(named=True), expected=found.version)
                 return
             assert not isinstance(command, BackgroundCommand), "nobody watches, interprets or closes here"
-            session = found.with_planning(overview=f"{found.planning.overview}{described(command)}\n")
+            session = found.with_planning(overview=f"{found.planning.overview}{describe_command(command)}\n")
         session = session.after_command(command.command_id, command.at)
         slot = "root" if isinstance(command, StartTimeboxing) else "state"
         message = Outgoing(
@@ -315,7 +315,7 @@ class ScriptedCoordinator:
         await self.sessions.save(session, expected=session.version, outgoing=() if self.mute else (message,))
 
 
-def described(command: SessionCommand) -> str:
+def describe_command(command: SessionCommand) -> str:
     """Return one line for the request of a command."""
     match command:
         case TimeboxingUserReply():

@@ -115,7 +115,7 @@ def _complete(name: str, said: Any, language: str) -> Json:
             return {**wishes.wish(""), **said, "rule": rule}
         case "rules" if said:
             rule = told_rules.rule(**{key: value for key, value in said.items() if key != "scope"})
-            return told_rules.found(rule, scope=said.get("scope", "profile"))
+            return told_rules.build_extraction(rule, scope=said.get("scope", "profile"))
         case "rules":
             return told_rules.NOTHING
         case _:

@@ -70,7 +70,7 @@ async def press(person: Person, label: str) -> None:
     assert (await person.post("/ui/action", surface={"type": "home"}, action=action))["ok"]
 
 
-async def told(person: Person, words: str) -> Json:
+async def wait_for_message(person: Person, words: str) -> Json:
     async def look() -> Json | None:
         return next((m for m in await person.roots() if words in m["text"]), None)
 
@@ -91,7 +91,7 @@ async def test_they_see_everything_and_are_forgotten(tmp_path: Path) -> None:
         await tell(chat.store, WHO, tmp_path / "turns")
 
         await press(person, EXPORT.label)
-        message = await told(person, "This is everything I keep about you: one file with ")
+        message = await wait_for_message(person, "This is everything I keep about you: one file with ")
         (file,) = message["files"]
         async with httpx.AsyncClient(trust_env=False) as http:
             document = json.loads((await http.get(file["url_private"])).text)
@@ -101,19 +101,19 @@ async def test_they_see_everything_and_are_forgotten(tmp_path: Path) -> None:
         assert document["held"]["sessions"][0]["session"]["id"] == WHO.session
 
         await press(person, ERASE.label)
-        await told(person, phrases.FORGOTTEN)
+        await wait_for_message(person, phrases.FORGOTTEN)
         forgotten = [task for task in await chat.store.constraints.list_unindexed() if task.version is None]
         await chat.store.constraints.mark_indexed(forgotten)
 
-        async def gone() -> bool:
+        async def is_forgotten() -> bool:
             return about(await dump(chat.store), *WHO.names) == {}
 
-        await eventually(gone, "the job itself is gone")
+        await eventually(is_forgotten, "the job itself is gone")
         assert await steady(chat.store) == others
         assert list((tmp_path / "turns").iterdir()) == []
 
         await press(person, EXPORT.label)
-        await told(person, phrases.NOTHING_KNOWN)
+        await wait_for_message(person, phrases.NOTHING_KNOWN)
 
 
 async def test_a_write_that_is_not_finished_is_said(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ async def test_a_write_that_is_not_finished_is_said(tmp_path: Path) -> None:
         await chat.store.journal.begin(begun)
         await chat.store.journal.close("open", TxState.PAUSED, NOW + timedelta(minutes=1))
         await press(person, ERASE.label)
-        await told(person, "I haven't forgotten you yet")
+        await wait_for_message(person, "I haven't forgotten you yet")
         assert await chat.store.sessions.load(WHO.session) is not None
 
 
@@ -134,4 +134,4 @@ async def test_without_the_scope_for_files_it_says_what_to_do(tmp_path: Path) ->
     async with running(tmp_path, manifest=manifest) as (chat, person):
         await tell(chat.store, WHO)
         await press(person, EXPORT.label)
-        await told(person, f"fateforger person export {WHO.id} --to FILE")
+        await wait_for_message(person, f"fateforger person export {WHO.id} --to FILE")

@@ -46,7 +46,7 @@ def everything_kept(data: Path) -> bytes:
     return b"".join(path.read_bytes() for path in data.rglob("*") if path.is_file())
 
 
-def piped(data: Path, token: str) -> StdioServerParameters:
+def build_parameters(data: Path, token: str) -> StdioServerParameters:
     """Return the parameters with which an agent starts the program."""
     environment = {"FATEFORGER_MCP_TOKEN": token, "PYTHONPATH": os.environ.get("PYTHONPATH", "")}
     return StdioServerParameters(
@@ -55,7 +55,7 @@ def piped(data: Path, token: str) -> StdioServerParameters:
 
 
 @asynccontextmanager
-async def connected(url: str, token: str) -> AsyncIterator[Client]:
+async def open_client(url: str, token: str) -> AsyncIterator[Client]:
     headers = {"Authorization": f"Bearer {token}"}
     async with (
         httpx2.AsyncClient(headers=headers, trust_env=False) as http,
@@ -64,7 +64,7 @@ async def connected(url: str, token: str) -> AsyncIterator[Client]:
         yield client
 
 
-async def asked(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
+async def expect_success(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
     """Return the document of a call that has to succeed."""
     result = await client.call_tool(tool, arguments)
     found = result.structured_content
@@ -73,7 +73,7 @@ async def asked(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
     return found
 
 
-async def refused(client: Client, tool: str, **arguments: Any) -> str:
+async def expect_refusal(client: Client, tool: str, **arguments: Any) -> str:
     """Return the sentence of a call that has to be refused."""
     result = await client.call_tool(tool, arguments)
     assert result.is_error, result.structured_content
@@ -85,12 +85,12 @@ async def refused(client: Client, tool: str, **arguments: Any) -> str:
 async def test_over_a_pipe(tmp_path: Path) -> None:
     """The token comes from the environment; one that was revoked meanwhile is of no use from then on."""
     token = await let_in(tmp_path, "robot")
-    async with Client(piped(tmp_path, token)) as client:
+    async with Client(build_parameters(tmp_path, token)) as client:
         assert {tool.name for tool in (await client.list_tools()).tools} == set(TOOLS)
-        task = (await asked(client, "create_task", title="Write the report"))["task"]
-        assert (await asked(client, "pull"))["task"]["id"] == task["id"]
+        task = (await expect_success(client, "create_task", title="Write the report"))["task"]
+        assert (await expect_success(client, "pull"))["task"]["id"] == task["id"]
         await run_agents(tmp_path, "client", "revoke", "robot")
-        assert "was revoked" in await refused(client, "list_tasks")
+        assert "was revoked" in await expect_refusal(client, "list_tasks")
     async with aclosing(open_store(tmp_path / "fateforger.db")) as store:
         noted = [action.command for action in await store.operator_log.latest(ALEX, limit=9)]
     assert noted == ["mcp client revoke", "mcp client add"], "the person sees that the operator did this"
@@ -117,10 +117,12 @@ async def test_over_http_each_request_brings_its_token(tmp_path: Path) -> None:
     await run_agents(tmp_path, "client", "revoke", "gone")
     settings = read_settings(data_dir=tmp_path)
     async with serve_http(settings, "127.0.0.1", 0) as url:
-        async with connected(url, token) as client:
-            await asked(client, "create_task", title="Write the report")
-        async with connected(url, reader) as client:
-            assert [task["title"] for task in (await asked(client, "list_tasks"))["tasks"]] == ["Write the report"]
+        async with open_client(url, token) as client:
+            await expect_success(client, "create_task", title="Write the report")
+        async with open_client(url, reader) as client:
+            assert [task["title"] for task in (await expect_success(client, "list_tasks"))["tasks"]] == [
+                "Write the report"
+            ]
         call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "create_task", "arguments": {}}}
         accept = {"Accept": "application/json, text/event-stream"}
         async with httpx2.AsyncClient(trust_env=False) as http:
@@ -141,14 +143,14 @@ async def test_the_agent_of_somebody_who_left_is_refused(tmp_path: Path) -> None
     async with (
         aclosing(open_store(tmp_path / "fateforger.db")) as store,
         serve_http(read_settings(data_dir=tmp_path), "127.0.0.1", 0) as url,
-        connected(url, token) as client,
+        open_client(url, token) as client,
         httpx2.AsyncClient(trust_env=False) as http,
     ):
         headers = {"Accept": "application/json, text/event-stream", "Authorization": f"Bearer {token}"}
         call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "list_tasks", "arguments": {}}}
-        await asked(client, "create_task", title="Write the report")
+        await expect_success(client, "create_task", title="Write the report")
         await store.standings.keep(ALEX, Standing.DEACTIVATED)
         answer = await http.post(url, json=call, headers=headers)
         assert (answer.status_code, answer.json()["error"]["message"]) == (401, PERSON_GONE)
         await store.standings.keep(ALEX, Standing.MEMBER)
-        assert [task["title"] for task in (await asked(client, "list_tasks"))["tasks"]] == ["Write the report"]
+        assert [task["title"] for task in (await expect_success(client, "list_tasks"))["tasks"]] == ["Write the report"]

@@ -19,7 +19,7 @@ from tests.scenarios.caldav import CalDav
 from tests.scenarios.day import STEPS
 from tests.scenarios.person import Person, eventually
 from tests.scenarios.program import Program
-from tests.scenarios.test_agents import ALEX, asked, connected, let_in, piped, run_agents
+from tests.scenarios.test_agents import ALEX, build_parameters, expect_success, let_in, open_client, run_agents
 from tests.scenarios.test_browser_day import CHROMIUM
 
 from fateforger.adapters.store.store import open_store
@@ -69,7 +69,7 @@ def forge(program: Program, owner: Person) -> None:
 
 async def states(client: Client, *ids: str) -> list[str]:
     """Return the states of proposals, as their agent sees them."""
-    return [(await asked(client, "get_proposal", id=each))["proposal"]["state"] for each in ids]
+    return [(await expect_success(client, "get_proposal", id=each))["proposal"]["state"] for each in ids]
 
 
 def button(where: Page | Locator, name: str) -> Locator:
@@ -85,22 +85,22 @@ async def test_nothing_is_written_without_the_owners_click(program: Program) -> 
     token, calendar = await let_in(data, "robot", SCOPES), CalDav(program.caldav_url())
     calendar.put("standup", "Standup", datetime(2026, 3, 2, 16, tzinfo=UTC), datetime(2026, 3, 2, 17, tzinfo=UTC))
     before = calendar.raw()
-    async with Client(piped(data, token)) as client:
-        plan = await asked(client, "get_plan", date=DAY)
+    async with Client(build_parameters(data, token)) as client:
+        plan = await expect_success(client, "get_plan", date=DAY)
         proposed = {"date": DAY, "version": plan["version"], "reason": "**Apply** it <@U0000ALEX>"}
-        patch = (await asked(client, "propose_patch", patch=LATER, **proposed))["proposal"]["id"]
+        patch = (await expect_success(client, "propose_patch", patch=LATER, **proposed))["proposal"]["id"]
     program.kill()
     settings = read_settings(data_dir=data)
-    async with serve_http(settings, "127.0.0.1", 0) as url, connected(url, token) as client:
+    async with serve_http(settings, "127.0.0.1", 0) as url, open_client(url, token) as client:
         record = {"name": "No calls before ten", "necessity": "must"}
         asking = {"constraint_record": record, "reason": "You said so."}
-        rule = (await asked(client, "propose_constraint", **asking))["proposal"]["id"]
+        rule = (await expect_success(client, "propose_constraint", **asking))["proposal"]["id"]
     program.start()
     calendar = CalDav(program.caldav_url())
     person.open(program.address)
     forge(program, person)
 
-    async with Client(piped(data, token)) as client, async_playwright() as playwright:
+    async with Client(build_parameters(data, token)) as client, async_playwright() as playwright:
         assert await states(client, patch, rule) == ["pending", "pending"]
         assert (calendar.raw(), await rules(data)) == (before, [])
 

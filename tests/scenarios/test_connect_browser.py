@@ -83,8 +83,8 @@ def test_a_newcomer_connects_google_with_three_clicks(browser: BrowserContext, t
             expect(page.get_by_role("status")).to_contain_text("Your calendar is connected.")
             expect(page.get_by_text("I read “Work”, and write only the blocks of your plan to it.")).to_be_visible()
             plan(robin)
-            assert "Write report" in {event.summary for event in google.calendars["primary"].shown().values()}
-            assert google.calendars[FAMILY].shown() == {}
+            assert "Write report" in {event.summary for event in google.calendars["primary"].get_live_events().values()}
+            assert google.calendars[FAMILY].get_live_events() == {}
         finally:
             program.kill()
 

@@ -34,7 +34,7 @@ def answers(asked: Asked) -> Says:
     return Says(json.dumps({"blocks": BLOCKS}))
 
 
-def kept(database: Path) -> bool:
+def has_draft(database: Path) -> bool:
     with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
         return any(
             json.loads(text)["planning"]["sketch"]
@@ -49,7 +49,7 @@ def drive(program: Program, server: ModelServer) -> None:
         step(person)
     person.submit(**THREE_TASKS, draft_my_day_right_away=False)
     person.reads("3 tasks")
-    eventually(lambda: kept(program.data / "fateforger.db"), "the draft is kept")
+    eventually(lambda: has_draft(program.data / "fateforger.db"), "the draft is kept")
     program.restart()
     person = program.person()
     proceeds(person, server)

@@ -16,7 +16,7 @@ from tests.scenarios.program import Program
 pytestmark = pytest.mark.process
 
 
-def asked(program: Program) -> subprocess.CompletedProcess[str]:
+def run_health(program: Program) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "fateforger", "health", "--port", str(program.port)],
         check=False,
@@ -32,11 +32,11 @@ def test_it_is_well_until_it_is_dead(tmp_path: Path, postgres: str) -> None:
     program.start()
     try:
         program.person()
-        answer = asked(program)
+        answer = run_health(program)
         assert (answer.returncode, answer.stdout, answer.stderr) == (0, "It is well.\n", "")
     finally:
         program.kill()
-    answer = asked(program)
+    answer = run_health(program)
     assert (answer.returncode, answer.stdout) == (3, "")
     assert f"No fateforger answers at http://127.0.0.1:{program.port}/health: Connection refused." in answer.stderr
 

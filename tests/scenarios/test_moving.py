@@ -10,7 +10,7 @@ import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 from tests.scenarios.chat import BOT_TOKEN, Chat, Json, Person, chat_at, eventually, steps, workspace_at
 from tests.scenarios.scripted_coordinator import state_card
-from tests.scenarios.test_slack_room import forge, settled
+from tests.scenarios.test_slack_room import forge, wait_settled
 
 from fateforger.adapters.store.store import Store, open_store
 from fateforger.session.messages import Outgoing
@@ -75,21 +75,21 @@ async def test_it_moves_with_the_next_answer(begun: Begun, by: str) -> None:
     else:
         await in_general.use((await in_general.thread(root))[1], "Count")
 
-    async def moved() -> Json | None:
+    async def find_moved() -> Json | None:
         return next((m for m in await alex.roots() if m.get("reply_count")), None)
 
-    new_root = await eventually(moved, "the plan in direct messages")
+    new_root = await eventually(find_moved, "the plan in direct messages")
     answer = "what now?" if by == "a message" else "count one"
     shown = await alex.sees(new_root["ts"], answer)
     assert steps(shown)[0] == SECRET
-    await settled(chat)
+    await wait_settled(chat)
     seen = await robin.thread(root)
     assert [m["text"] for m in seen if m["ts"] in {root, card}] == [phrases.MOVED] * 2
     assert SECRET not in str(seen)
 
     await alex.use(shown, "Count")
     await alex.sees(new_root["ts"], "3 steps")
-    await settled(chat)
+    await wait_settled(chat)
     assert SECRET not in str(await robin.thread(root))
     assert len(await robin.roots()) == 1
     session = await chat.store.sessions.load("s1")
@@ -107,7 +107,7 @@ async def test_somebody_elses_click_moves_and_changes_nothing(begun: Begun) -> N
     await robin.use(message, "Count")
     await forge(chat, ROBIN, GENERAL, message, "Add tasks")
     await robin.sees(root, phrases.not_yours(ALEX))
-    await settled(chat)
+    await wait_settled(chat)
     left = await chat.store.sessions.load("s1")
     assert left is not None
     assert (left.planning.overview, left.channel, left.thread_ts) == (session.planning.overview, GENERAL, root)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.factories.told_rules import found, rule
+from tests.factories.told_rules import build_extraction, rule
 from tests.factories.words import also, inputs, new, opening, wants
 from tests.scenarios.caldav import CalDav
 from tests.scenarios.program import Program
@@ -27,7 +27,7 @@ MEANINGS: Answers = {
 
 def nothing_before(clock: str, name: str) -> dict[str, object]:
     window = {"kind": "avoid", "start": "00:00", "end": clock}
-    return found(rule(name, name.lower(), necessity="must", rule_kind="avoid_window", windows=[window]))
+    return build_extraction(rule(name, name.lower(), necessity="must", rule_kind="avoid_window", windows=[window]))
 
 
 RULES = {

@@ -20,7 +20,7 @@ def read() -> nbformat.NotebookNode:
     return nbformat.read(NOTEBOOK, as_version=4)  # type: ignore[no-any-return,no-untyped-call]  # the library has no types
 
 
-def printed(notebook: nbformat.NotebookNode) -> list[str]:
+def list_outputs(notebook: nbformat.NotebookNode) -> list[str]:
     """Return the printed text of each cell. Any other kind of output is shown by the name of its kind."""
     return [
         "".join(o["text"] if o["output_type"] == "stream" else f"<{o['output_type']}>" for o in cell.outputs)
@@ -45,7 +45,7 @@ def test_the_notebook_says_what_happens() -> None:
     if os.environ.get("NOTEBOOK_WRITE"):
         nbformat.write(run, NOTEBOOK)  # type: ignore[no-untyped-call]  # the library has no types
         written = run
-    assert printed(run) == printed(written)
+    assert list_outputs(run) == list_outputs(written)
 
 
 def test_nothing_in_it_tells_where_it_was_run() -> None:

@@ -177,7 +177,7 @@ def test_people_sign_in_at_google_and_microsoft(providers: Providers) -> None:
     plan(robin)
     plan(alex)
     at_google = google.calendars["primary"]
-    assert "Write report" in {event.summary for event in at_google.shown().values()}
+    assert "Write report" in {event.summary for event in at_google.get_live_events().values()}
     assert "Write report" in str(microsoft.mailbox.items)
     assert CalDav(program.caldav_url()).titles() == []
     program.restart()
@@ -196,7 +196,7 @@ def test_people_sign_in_at_google_and_microsoft(providers: Providers) -> None:
     robin.press("Undo")
     robin.reads("Taken back")
     assert (count_told(robin), count_told(alex)) == (1, 0), "once, also after kill -9, and only whom it is about"
-    assert at_google.shown() == {}
+    assert at_google.get_live_events() == {}
     form = re.findall(r'<form method="post" action="([^"]+)"', page)[0]
     assert "I have forgotten your login" in fill(form, do="disconnect-now").text
     assert all(grant.ended for grant in google.accounts.grants), "the access has ended at Google, too"
@@ -246,7 +246,7 @@ def read_home(person: Person, words: str) -> str:
     return eventually(look, f"App Home says {words!r}")
 
 
-def told(person: Person, words: str) -> None:
+def wait_for_message(person: Person, words: str) -> None:
     eventually(lambda: words in str(person.roots()), f"{words!r} in direct messages")
 
 
@@ -259,7 +259,7 @@ def test_app_home_shows_the_connection_and_disconnects_it(program: Program, radi
     assert "*me* (CalDAV)" in shown
     assert "write only the blocks of your plan to it" in shown
     use_home(alex, "Disconnect")
-    told(alex, "I have forgotten your login.")
+    wait_for_message(alex, "I have forgotten your login.")
     read_home(alex, "I plan on the calendar that I was set up with.")
     assert "disconnected" in run(program, "calendars", "show", "--user", alex.user).stdout
 
@@ -287,16 +287,16 @@ def test_an_administrator_opens_the_calendars_of_a_domain(tmp_path: Path) -> Non
         try:
             robin = second(program.person())
             robin.slash("/timebox")
-            told(robin, "Your administrator has opened your Google calendar to me")
+            wait_for_message(robin, "Your administrator has opened your Google calendar to me")
             assert "I write only the blocks of your plan to it" in str(robin.roots())
             robin.press("Use my calendar")
-            told(robin, "I plan on your calendar from now on.")
+            wait_for_message(robin, "I plan on your calendar from now on.")
             plan(robin)
             at_google_now = google.calendars["primary"]
-            assert "Write report" in {event.summary for event in at_google_now.shown().values()}
+            assert "Write report" in {event.summary for event in at_google_now.get_live_events().values()}
             robin.press("Undo")
             robin.reads("Taken back")
-            assert at_google_now.shown() == {}
+            assert at_google_now.get_live_events() == {}
         finally:
             program.kill()
 

@@ -32,9 +32,9 @@ class Connected(Program):
 
     def _address(self, offset: int) -> str | None:
         super()._address(offset)  # which fails when the program ended
-        return "nowhere:0" if "Ready: type /timebox in Slack." in self.printed()[offset:] else None
+        return "nowhere:0" if "Ready: type /timebox in Slack." in self.read_log()[offset:] else None
 
-    def printed(self) -> str:
+    def read_log(self) -> str:
         return self.log.read_bytes().decode("latin-1") if self.log.exists() else ""
 
 
@@ -49,9 +49,9 @@ class Office:
 
     async def start(self) -> str:
         """Start it and return what it printed."""
-        before = len(self.program.printed())
+        before = len(self.program.read_log())
         await asyncio.to_thread(self.program.start)
-        return self.program.printed()[before:]
+        return self.program.read_log()[before:]
 
     async def doctor(self) -> str:
         """Return the message about the owner."""
@@ -79,7 +79,7 @@ async def office(tmp_path: Path) -> AsyncIterator[Office]:
             await person.http.aclose()
 
 
-async def told(person: Person, words: str, times: int = 1) -> None:
+async def wait_for_message(person: Person, words: str, times: int = 1) -> None:
     """Wait until they read these words so often in their direct messages."""
 
     async def look() -> bool:
@@ -115,15 +115,15 @@ async def test_the_calendar_is_claimed_with_the_code_that_up_prints_and_closed_b
     assert await office.doctor() == "It has no owner yet."
     for person in (alex, robin):
         await person.slash()
-        await told(person, name_commands(phrases.NOBODYS_CALENDAR))
+        await wait_for_message(person, name_commands(phrases.NOBODYS_CALENDAR))
     said = await robin.say("plan my day")
     await robin.sees(said["message"]["ts"], name_commands(phrases.NOBODYS_CALENDAR))
     await robin.slash("claim AAAA-AAAA")
-    await told(robin, phrases.WRONG_CODE)
+    await wait_for_message(robin, phrases.WRONG_CODE)
     await alex.say(f"claim {code}")
-    await told(alex, name_commands(phrases.CLAIMED))
+    await wait_for_message(alex, name_commands(phrases.CLAIMED))
     await robin.slash()
-    await told(robin, NO_PAGE)
+    await wait_for_message(robin, NO_PAGE)
 
     await asyncio.to_thread(office.program.kill)
     printed = await office.start()
@@ -131,19 +131,19 @@ async def test_the_calendar_is_claimed_with_the_code_that_up_prints_and_closed_b
     assert CODE.findall(printed) == []
     assert (await office.doctor()).startswith(f"{ALEX} (claimed on ")
     await robin.slash(f"claim {code}")
-    await told(robin, NO_PAGE, 2)
+    await wait_for_message(robin, NO_PAGE, 2)
     await alex.slash()
 
-    async def begun() -> bool:
+    async def has_begun() -> bool:
         return len(await plans(alex)) == 1
 
-    await eventually(begun, "the owner's plan")
+    await eventually(has_begun, "the owner's plan")
     await forget(alex)
-    await told(alex, phrases.CLOSED_NOW)
+    await wait_for_message(alex, phrases.CLOSED_NOW)
     for times in (1, 2):
         for person in (alex, robin):
             await person.slash()
-            await told(person, name_commands(phrases.CALENDAR_CLOSED), times)
+            await wait_for_message(person, name_commands(phrases.CALENDAR_CLOSED), times)
         assert await office.doctor() == "It is closed: its owner was erased, and nobody inherits it."
         await asyncio.to_thread(office.program.kill)
         printed = await office.start()
@@ -152,7 +152,7 @@ async def test_the_calendar_is_claimed_with_the_code_that_up_prints_and_closed_b
     assert (await plans(robin), len(await plans(alex))) == ([], 1)
     assert [file for file in office.program.data.rglob("*.db*") if new.encode() in file.read_bytes()] == []
     await robin.slash(f"claim {new}")
-    await told(robin, name_commands(phrases.CLAIMED))
+    await wait_for_message(robin, name_commands(phrases.CLAIMED))
 
 
 async def test_the_setting_names_the_owner_without_a_code(office: Office) -> None:
@@ -162,9 +162,9 @@ async def test_the_setting_names_the_owner_without_a_code(office: Office) -> Non
     assert f"Owner of the calendar: {ROBIN} (named by FATEFORGER_CALENDAR_OWNER)." in printed
     assert CODE.findall(printed) == []
     await office.alex.slash()
-    await told(office.alex, NO_PAGE)
+    await wait_for_message(office.alex, NO_PAGE)
     await forget(office.robin)
-    await told(office.robin, phrases.CLOSED_NOW)
+    await wait_for_message(office.robin, phrases.CLOSED_NOW)
     await asyncio.to_thread(office.program.kill)
     printed = await office.start()
     assert "FATEFORGER_CALENDAR_OWNER names who was erased, so it does not count." in printed
@@ -178,7 +178,7 @@ async def test_what_a_stranger_presses_and_fills_in_is_refused_in_one_place(offi
     robin, words = office.robin, NO_PAGE
     for command in ("/tasks", "/pull"):
         await robin.post("/ui/slash", channel=robin.channel, command=command, text="")
-    await told(robin, words, 2)
+    await wait_for_message(robin, words, 2)
     said = await robin.say("Buy milk")
     shown = NO_PAGE
     await robin.sees(said["message"]["ts"], shown)
@@ -191,5 +191,5 @@ async def test_what_a_stranger_presses_and_fills_in_is_refused_in_one_place(offi
         return view is not None and shown in list(texts(view)) and "Plan my day" not in str(view)
 
     await eventually(home, "the refusal on App Home")
-    await told(robin, words, 3)
+    await wait_for_message(robin, words, 3)
     assert await robin.modal() is None

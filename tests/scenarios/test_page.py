@@ -41,7 +41,7 @@ import localslack as package
 
 CHROMIUM = shutil.which("chromium") or ""
 STATIC = Path(package.__file__).parent / "static"
-DESK = ViewportSize(width=1500, height=950)
+WIDE = ViewportSize(width=1500, height=950)
 PHONE = ViewportSize(width=390, height=844)
 
 browsing = [
@@ -113,7 +113,7 @@ async def open_tab(folder: Path, browser: Browser, listen: Listen = nothing, **s
     """Run everything and open the page; at the end no script on the page may have failed."""
     async with running(folder) as served:
         app = app_of(served)
-        context = await browser.new_context(**({"viewport": DESK} | screen))
+        context = await browser.new_context(**({"viewport": WIDE} | screen))
         tab = Tab(served, app.client, await context.new_page())
         mistakes: list[str] = []
         tab.page.on("pageerror", lambda mistake: mistakes.append(str(mistake)))
@@ -330,7 +330,7 @@ def form_app(app: AsyncApp, tab: Tab) -> None:
         await client.views_update(view_id=body["view"]["id"], view=a_form(section("One more line")))
 
     @app.view("form")
-    async def submitted(ack: AsyncAck, view: Json) -> None:
+    async def handle_submit(ack: AsyncAck, view: Json) -> None:
         values = {block: entry["value"]["value"] for block, entry in view["state"]["values"].items()}
         tab.seen.append(values)
         if values["title"] == "taken":
@@ -358,7 +358,7 @@ async def test_a_form_shown_again_at_once_is_not_drawn_over_by_a_slow_answer(tmp
             await client.views_push(trigger_id=body["trigger_id"], view=modal(text_input()))
 
         @app.view("form")
-        async def submitted(ack: AsyncAck, client: AsyncWebClient) -> None:
+        async def handle_submit(ack: AsyncAck, client: AsyncWebClient) -> None:
             await ack()
             await until(lambda: len(tab.served.workspace.modals.stack(ALEX.id)) == 1)
             await client.views_update(view_id=below[0], view=modal(section("Saved.")))
@@ -703,7 +703,7 @@ async def test_a_changed_or_deleted_message_changes_on_the_page(tmp_path: Path, 
 @in_browser
 async def test_the_page_heals_when_the_server_comes_back(tmp_path: Path, browser: Browser) -> None:
     """Although it is slow at first, so that two readings get no answer."""
-    page = await (await browser.new_context(viewport=DESK)).new_page()
+    page = await (await browser.new_context(viewport=WIDE)).new_page()
     async with running(tmp_path) as served:
         await page.goto(served.url)
         await served.say("before")

@@ -53,7 +53,7 @@ def images(message: Json) -> list[Json]:
     return [block for block in message["blocks"] if block["type"] == "image"]
 
 
-async def pictured(alex: Person, ts: str, text: str = "steps") -> Json:
+async def wait_for_picture(alex: Person, ts: str, text: str = "steps") -> Json:
     """Return the message that shows a text and a picture."""
 
     async def look() -> Json | None:
@@ -70,7 +70,7 @@ async def test_the_card_goes_out_first_and_the_picture_is_put_into_it(
     (card,) = await alex.thread(ts)
     assert images(card) == []
     painter.may.set()
-    shown = await pictured(alex, ts)
+    shown = await wait_for_picture(alex, ts)
     assert (shown["ts"], len(await alex.thread(ts))) == (card["ts"], 1)
     (image,) = images(shown)
     assert image["alt_text"] == describe(before_and_after())
@@ -85,9 +85,9 @@ async def test_the_card_goes_out_first_and_the_picture_is_put_into_it(
 async def test_the_same_day_is_uploaded_once(chat: Chat, alex: Person, painter: WaitingPainter) -> None:
     painter.may.set()
     ts = await alex.start()
-    root = await pictured(alex, ts)
+    root = await wait_for_picture(alex, ts)
     await alex.use(root, "Count")
-    shown = await pictured(alex, ts, "1 steps")
+    shown = await wait_for_picture(alex, ts, "1 steps")
     assert images(shown)[0]["slack_file"] == images(root)[0]["slack_file"]
     assert painter.asked == 1
 
@@ -103,7 +103,7 @@ async def test_a_late_picture_never_brings_back_an_older_card(
     await alex.use(card, "Count")
     await alex.sees(ts, "2 steps")
     painter.may.set()
-    shown = await pictured(alex, ts, "2 steps")
+    shown = await wait_for_picture(alex, ts, "2 steps")
     assert shown["ts"] == card["ts"]
     assert [images(m) for m in await alex.thread(ts) if m["ts"] != shown["ts"]] == [[]]
     assert images(shown)[0]["alt_text"] == describe(chat.coordinator.day)
@@ -121,10 +121,10 @@ async def test_a_late_picture_never_brings_back_the_buttons_of_a_card(
     assert session is not None
     session_id = session.id
 
-    async def sent() -> bool:
+    async def is_sent() -> bool:
         return not await chat.store.outbox.owes(session_id)
 
-    await eventually(sent, "the next card")
+    await eventually(is_sent, "the next card")
     retired = (await alex.thread(ts))[0]
     painter.may.set()
     delivery = chat.room._presence.lines.delivery
@@ -148,7 +148,7 @@ async def test_what_fails_for_a_moment_is_tried_again(
     ts = await alex.start()
     chat.workspace.faults.plan(method, fault)
     painter.may.set()
-    shown = await pictured(alex, ts)
+    shown = await wait_for_picture(alex, ts)
     assert len(shown["blocks"]) == len((await alex.thread(ts))[0]["blocks"])
     assert len(await alex.thread(ts)) == 1
 
@@ -161,10 +161,10 @@ async def test_what_slack_refuses_is_left_out_with_a_line(
     with caplog.at_level(logging.WARNING, "fateforger.slack"):
         ts = await alex.start()
 
-        async def said() -> bool:
+        async def is_logged() -> bool:
             return "stays without its picture: file_uploads_disabled" in caplog.text
 
-        await eventually(said, "the line in the log")
+        await eventually(is_logged, "the line in the log")
         await alex.use((await alex.thread(ts))[0], "Count")
         card = await alex.sees(ts, "1 steps")
     assert (images(card), painter.asked) == ([], 1)
@@ -192,12 +192,14 @@ async def test_without_the_scope_there_are_no_pictures_and_one_line_says_so(
             slack_app_token=APP_TOKEN,
             slack_api_base_url=f"{workspace.config.public_url}/api/",
         )
-        fixes = {picture: await doctored(settings.model_copy(update={"picture": picture})) for picture in ("on", "off")}
+        fixes = {
+            picture: await run_doctor(settings.model_copy(update={"picture": picture})) for picture in ("on", "off")
+        }
     assert [record.message for record in caplog.records if record.levelno >= logging.WARNING] == [NO_SCOPE]
     assert fixes == {"on": NO_SCOPE, "off": ""}
     assert painter.asked == 0
 
 
-async def doctored(settings: Settings) -> str:
+async def run_doctor(settings: Settings) -> str:
     """Return the advice of doctor about Slack."""
     return next(check.fix for check in await run_checks(settings) if check.name == "slack")

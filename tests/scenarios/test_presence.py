@@ -279,10 +279,10 @@ async def test_steps_without_an_answer_are_removed(chat: Chat, alex: Person) -> 
     await streaming(alex, ts, ("Reading your message…", "in_progress"))
     held.go_on.set()
 
-    async def gone() -> bool:
+    async def is_gone() -> bool:
         return "Reading your message" not in str(await alex.thread(ts))
 
-    await eventually(gone, "the thread without the steps")
+    await eventually(is_gone, "the thread without the steps")
     await reads(alex, ts, status="active")
 
 
@@ -318,10 +318,10 @@ async def test_a_death_between_the_steps_and_the_answer(workspace: Workspace, tm
         workspace.faults.plan("chat.update", Fault(status=500), times=1000)
         held.go_on.set()
 
-        async def ended() -> bool:
+        async def has_ended() -> bool:
             return (await alex.thread(ts))[-1].get("streaming_state") == "completed"
 
-        await eventually(ended, "the end of the steps")
+        await eventually(has_ended, "the end of the steps")
     assert (await alex.thread(ts))[-1]["ts"] == steps["ts"]
     workspace.faults = Faults()
     async with chat_at(workspace, tmp_path, timing=BRISK):
@@ -426,10 +426,10 @@ async def test_the_line_of_a_turn_that_died_goes_when_the_turn_is_over(
 
     async with chat_at(workspace, tmp_path, timing=BRISK, prepare=say_nothing):
 
-        async def gone() -> bool:
+        async def is_gone() -> bool:
             return "Reading your message" not in str(await alex.thread(ts))
 
-        await eventually(gone, "the card without the line")
+        await eventually(is_gone, "the card without the line")
         assert buttons((await alex.thread(ts))[0])
 
 
@@ -475,11 +475,11 @@ async def test_a_thread_has_a_title_that_is_set_once(workspace: Workspace, tmp_p
         ]
         assert (await alex.post("/ui/rename", channel=alex.channel, thread_ts=ts, title="The big day"))["ok"]
 
-        async def kept() -> bool:
+        async def is_named() -> bool:
             session = await chat.store.sessions.in_thread(alex.channel, ts)
             return session is not None and session.thread.named
 
-        await eventually(kept, "a title that is the person's")
+        await eventually(is_named, "a title that is the person's")
     async with chat_at(workspace, tmp_path, timing=BRISK):
         await alex.use((await alex.thread(ts))[-1], "Count")
         await alex.sees(ts, "4 steps")
@@ -553,7 +553,7 @@ async def test_a_turn_without_a_card_of_its_own_takes_the_line_away_again(chat: 
     held.go_on.set()
 
     async def as_before() -> bool:
-        return named((await alex.thread(ts))[-1]["blocks"]) == named(before["blocks"])
+        return strip_ids((await alex.thread(ts))[-1]["blocks"]) == strip_ids(before["blocks"])
 
     await eventually(as_before, "the card as it was")
 
@@ -577,7 +577,7 @@ async def test_after_a_crash_nothing_is_left(workspace: Workspace, tmp_path: Pat
         await reads(alex, asked, status="active")
 
 
-def named(blocks: list[Json]) -> list[Json]:
+def strip_ids(blocks: list[Json]) -> list[Json]:
     """Return the blocks without the ids that the workspace makes up for each rendering."""
     return [{key: value for key, value in block.items() if key != "block_id"} for block in blocks]
 

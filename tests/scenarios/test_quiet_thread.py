@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.factories.words import also, frame, inputs_of, new, opening, patch, timed, wants
+from tests.factories.words import also, build_move, frame, inputs_of, new, opening, patch, wants
 from tests.scenarios import chat as slack
 from tests.scenarios.chat import Chat, chat_at, steps
 from tests.scenarios.person import Person, controls, eventually
@@ -39,7 +39,11 @@ BEGINNING: tuple[Line, ...] = (
 )
 TIMES = ("13:45", "14:00", "14:15", "14:30", "14:45", "15:00", "15:15", "15:30", "15:45", "16:00", "16:15")
 CHANGES: tuple[Line, ...] = tuple(
-    (f"The mail at {at}", f"“Answer mail” is now {at}–", [wants("answer"), patch(timed(2 if n == 0 else 3, at, 30))])
+    (
+        f"The mail at {at}",
+        f"“Answer mail” is now {at}–",
+        [wants("answer"), patch(build_move(2 if n == 0 else 3, at, 30))],
+    )
     for n, at in enumerate(TIMES)
 )
 QUESTIONS: tuple[Line, ...] = tuple(
@@ -72,7 +76,8 @@ def test_a_thread_of_twenty_messages_has_one_card_and_one_picture(tmp_path: Path
                 person.reads(expected)
             # A card that moved on becomes one line after the answer below it is there.
             eventually(
-                lambda: len(carded(person)) == 1 and pictured(person) == carded(person), "one card with a picture"
+                lambda: len(find_cards(person)) == 1 and find_pictures(person) == find_cards(person),
+                "one card with a picture",
             )
             ours = [message for message in person.thread() if message["user"] != person.user]
         finally:
@@ -97,17 +102,19 @@ def test_a_message_that_is_edited_or_deleted_later_is_not_read_again(tmp_path: P
             for number, (text, expected, _) in enumerate(talk):
                 person.write(text, thread=number > 0)
                 person.reads(expected)
-            mail = sent(person, first[0])
+            mail = find_ts(person, first[0])
             person.post("/ui/edit", channel=person.channel, ts=mail, text="The mail at 17:00")
             person.reads(CHANGE_UNREAD)
             person.post("/ui/delete", channel=person.channel, ts=mail)
             person.reads(STILL_COUNTS)
             person.write(asked[0])
             person.reads(asked[1])
-            person.post("/ui/delete", channel=person.channel, ts=sent(person, asked[0]))
-            person.post("/ui/edit", channel=person.channel, ts=sent(person, "Please plan"), text="Please plan tomorrow")
+            person.post("/ui/delete", channel=person.channel, ts=find_ts(person, asked[0]))
+            person.post(
+                "/ui/edit", channel=person.channel, ts=find_ts(person, "Please plan"), text="Please plan tomorrow"
+            )
             eventually(lambda: person.says().count(CHANGE_UNREAD) == 2, "a second answer")
-            person.post("/ui/delete", channel=person.channel, ts=sent(person, "Please plan tomorrow"))
+            person.post("/ui/delete", channel=person.channel, ts=find_ts(person, "Please plan tomorrow"))
             person.write(later[0])
             person.reads(later[1])
             said = person.says()
@@ -117,16 +124,16 @@ def test_a_message_that_is_edited_or_deleted_later_is_not_read_again(tmp_path: P
     assert "17:00" not in said
 
 
-def sent(person: Person, words: str) -> str:
+def find_ts(person: Person, words: str) -> str:
     """Return the time stamp of a message of the person."""
     return next(str(each["ts"]) for each in person.thread() if each["text"].startswith(words))
 
 
-def carded(person: Person) -> list[Any]:
+def find_cards(person: Person) -> list[Any]:
     return [each for each in person.thread() if any(controls(each["blocks"]))]
 
 
-def pictured(person: Person) -> list[Any]:
+def find_pictures(person: Person) -> list[Any]:
     return [each for each in person.thread() if any(block["type"] == "image" for block in each["blocks"])]
 
 
@@ -257,10 +264,10 @@ async def test_a_crash_after_the_reply_posts_it_once(workspace: Workspace, tmp_p
         await alex.say("one", ts)
         await alex.sees(ts, "Heard: one")
 
-        async def refused() -> bool:
+        async def was_refused() -> bool:
             return faults.refused > 0
 
-        await slack.eventually(refused, "the recording failed")
+        await slack.eventually(was_refused, "the recording failed")
     async with chat_at(workspace, tmp_path) as chat:
         await settle(chat)
         assert [each["text"] for each in (await alex.thread(ts))[2:]] == ["one", "Heard: one"]

@@ -20,7 +20,7 @@ from tests.architecture.test_compose import DOCKERFILES, SERVICES, instructions
 from tests.contracts.real_server import SERVER, answering, free_port, settings_in
 from tests.emulators.google.emulator import GoogleEmulator
 from tests.fakes.google_store import GoogleStore
-from tests.fakes.serving import served
+from tests.fakes.serving import serve_app
 from tests.scenarios.day import all_steps
 from tests.scenarios.program import Program
 
@@ -46,7 +46,7 @@ async def calendar_url(store: GoogleStore, tmp_path: Path) -> AsyncIterator[str]
     (line,) = instructions(DOCKERFILES["calendar"], "CMD")
     port = free_port()
     command = [str(port) if word == "3000" else word for word in json.loads(line)]
-    async with served(GoogleEmulator({"primary": store}, check_tokens=False).app()) as base:
+    async with serve_app(GoogleEmulator({"primary": store}, check_tokens=False).app()) as base:
         server = await asyncio.create_subprocess_exec(
             *("node", SERVER, *command),
             env={**os.environ, "STAND_IN": base, **SERVICES["calendar"]["environment"], **settings_in(tmp_path)},
@@ -76,7 +76,7 @@ def a_day_and_back(program: Program, store: GoogleStore) -> None:
 
 
 def titles(store: GoogleStore) -> list[str]:
-    return sorted(image.summary for image in store.shown().values())
+    return sorted(image.summary for image in store.get_live_events().values())
 
 
 async def test_a_day_is_planned_killed_and_taken_back(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.factories.told_rules import found, rule
+from tests.factories.told_rules import build_extraction, rule
 from tests.factories.words import opening, wants
 from tests.scenarios.person import eventually
 from tests.scenarios.program import Program
@@ -23,7 +23,7 @@ NOTED = "I'll remember “Um elf ins Bett”"
 
 def test_a_rule_is_noted_once_although_the_program_died_while_it_read(tmp_path: Path) -> None:
     """S4, S100, S116: the reply is there at once; kill -9 while the model reads; the next program reads again."""
-    listener = Listener(MEANINGS, rules={SAID: found(RULE)}, reads_rules=False)
+    listener = Listener(MEANINGS, rules={SAID: build_extraction(RULE)}, reads_rules=False)
     with speaking(listener) as settings:
         program = Program(tmp_path / "data", environment={**NOW, **settings})
         program.start()

@@ -61,7 +61,7 @@ async def robin(workspace: Workspace) -> AsyncIterator[Person]:
     await person.http.aclose()
 
 
-async def settled(chat: Chat) -> None:
+async def wait_settled(chat: Chat) -> None:
     """Wait until no job and no message waits."""
 
     async def nothing_waits() -> bool:
@@ -116,7 +116,7 @@ async def test_after_a_word_of_the_person_the_card_comes_anew_below_it(chat: Cha
     first = await alex.sees(ts, "1 steps")
     await alex.say("please *move* lunch", ts)
     second = await alex.sees(ts, "2 steps")
-    await settled(chat)
+    await wait_settled(chat)
     old, said, new = replies(await alex.thread(ts))
     assert (old["ts"], said["user"], new["ts"]) == (first["ts"], ALEX, second["ts"])
     assert steps(new) == ["count one", "please ∗move∗ lunch"]
@@ -128,7 +128,7 @@ async def test_after_a_word_of_the_person_the_card_comes_anew_below_it(chat: Cha
 async def test_a_day_can_be_named_with_the_command(chat: Chat, alex: Person) -> None:
     """S447: as a date. Without a model, other words are answered with their uses, and begin nothing by themselves."""
     assert (await alex.slash("2026-03-06"))["ok"]
-    await settled(chat)
+    await wait_settled(chat)
     (session,) = await chat.store.sessions.of_user(ALEX)
     assert session.date == date(2026, 3, 6)
     assert (await alex.slash("the day after tomorrow"))["ok"]
@@ -154,7 +154,7 @@ async def test_a_double_click_counts_once(chat: Chat, alex: Person) -> None:
     root = (await alex.thread(ts))[0]
     answers = await asyncio.gather(*(alex.use(root, "Count") for _ in range(4)))
     assert [a["ok"] for a in answers] == [True] * 4
-    await settled(chat)
+    await wait_settled(chat)
     assert steps(replies(await alex.thread(ts))[-1]) == ["count one"]
 
 
@@ -173,7 +173,7 @@ async def test_twenty_quick_choices_are_carried_out_in_order_one_at_a_time(chat:
     for day in days:
         assert (await alex.use(root, "datepicker", selected_date=day))["ok"]
     all_made.set()
-    await settled(chat)
+    await wait_settled(chat)
     assert steps(replies(await alex.thread(ts))[-1]) == [f"date {day}" for day in days]
     assert chat.coordinator.most_running == 1
 
@@ -184,7 +184,7 @@ async def test_quick_words_are_heard_in_the_order_they_were_written(chat: Chat, 
     ts = await alex.start()
     for n in range(20):
         await alex.say(f"word {n}", ts)
-    await settled(chat)
+    await wait_settled(chat)
     assert steps(replies(await alex.thread(ts))[-1]) == [f"word {n}" for n in range(20)]
 
 
@@ -214,7 +214,7 @@ async def test_only_the_owner_of_a_plan_can_change_it(chat: Chat, alex: Person, 
     root = (await alex.thread(ts))[0]
     for label in ("Count", "Add tasks"):
         await forge(chat, ROBIN, alex.channel, root, label)
-    await settled(chat)
+    await wait_settled(chat)
     assert await robin.modal() is None
     assert replies(await alex.thread(ts)) == []
     assert (await chat.store.sessions.in_thread(alex.channel, ts)).planning.overview == ""  # type: ignore[union-attr]  # it is there
@@ -226,15 +226,15 @@ async def test_a_mention_is_welcomed_once_and_the_welcome_starts_a_plan(chat: Ch
     said = await robin.say("<@U00000BOT> good morning")
     ts = said["message"]["ts"]
     welcome = await robin.sees(ts, WELCOME_TEXT)
-    await settled(chat)
+    await wait_settled(chat)
     assert [m["text"] for m in replies(await robin.thread(ts))] == [WELCOME_TEXT]
     await robin.use(welcome, "Plan my day")
     own = Person(chat.workspace, ROBIN)
 
-    async def begun() -> Json | None:
+    async def find_plan() -> Json | None:
         return next((m for m in await own.roots() if "0 steps" in m["text"]), None)
 
-    root = await eventually(begun, "the plan in their direct messages")
+    root = await eventually(find_plan, "the plan in their direct messages")
     await robin.sees(ts, phrases.PLANNED_ELSEWHERE)
 
     async def without_button() -> bool:
@@ -265,13 +265,13 @@ async def test_the_first_look_at_the_messages_is_welcomed_once_ever(chat: Chat, 
     for _ in range(3):
         await alex.post("/ui/home_opened", tab="messages")
 
-    async def welcomed() -> list[Json]:
+    async def find_welcomes() -> list[Json]:
         return [m for m in await alex.roots() if m["text"] == WELCOME_TEXT]
 
-    (welcome,) = await eventually(welcomed, "a welcome")
+    (welcome,) = await eventually(find_welcomes, "a welcome")
     await alex.use(welcome, "Plan my day")
     await alex.sees(welcome["ts"], "0 steps")
-    await settled(chat)
+    await wait_settled(chat)
     assert len(await alex.roots()) == 1
 
 
@@ -285,7 +285,7 @@ async def test_app_home_shows_plans_and_starts_one(chat: Chat, alex: Person) -> 
     assert view["blocks"][0]["text"]["text"] == "0 plans"
     assert (await alex.use_in(view, "Plan my day", {}))["ok"]
     await eventually(alex.roots, "a plan in the direct messages")
-    await settled(chat)
+    await wait_settled(chat)
     (session,) = await chat.store.sessions.of_user(ALEX)
     assert (session.channel, session.thread_ts) == (alex.channel, (await alex.roots())[0]["ts"])
 
@@ -306,11 +306,11 @@ async def test_a_form_with_more_rows_an_error_and_then_success(chat: Chat, alex:
     state = {"field.title0": {"value": {"type": "plain_text_input", "value": "nothing"}}}
     await alex.use_in(small, "One more row", state)
 
-    async def grown() -> Json | None:
+    async def find_longer_form() -> Json | None:
         view = await alex.modal()
         return view if view and len(view["blocks"]) > len(small["blocks"]) else None
 
-    view = await eventually(grown, "one more row")
+    view = await eventually(find_longer_form, "one more row")
     assert view["state"]["values"]["field.title0"]["value"]["value"] == "nothing"
     state |= {"field.title1": {"value": {"type": "plain_text_input", "value": "Read"}}}
     refused = await alex.submit(view, state)
@@ -318,7 +318,7 @@ async def test_a_form_with_more_rows_an_error_and_then_success(chat: Chat, alex:
     state |= {"field.title0": {"value": {"type": "plain_text_input", "value": "Write"}}}
     assert (await alex.submit(view, state)) == {"ok": True, "errors": None, "stack": []}
     await alex.sees(ts, "tasks Write, Read")
-    await settled(chat)
+    await wait_settled(chat)
     assert steps(replies(await alex.thread(ts))[-1]) == ["tasks Write, Read"]
 
 
@@ -328,7 +328,7 @@ async def test_a_form_sent_twice_counts_once(chat: Chat, alex: Person) -> None:
     view = await eventually(alex.modal, "the form")
     state = {"field.title0": {"value": {"type": "plain_text_input", "value": "Write"}}}
     await asyncio.gather(alex.submit(view, state), alex.submit(view, state))
-    await settled(chat)
+    await wait_settled(chat)
     assert steps(replies(await alex.thread(ts))[-1]) == ["tasks Write"]
 
 
@@ -354,29 +354,29 @@ async def test_a_list_is_searched_and_a_row_of_it_opened_and_pressed(chat: Chat,
     state = {"field.words~1": {"value": {"type": "plain_text_input", "value": "wa"}}}
     assert (await alex.submit(view, state))["errors"] is None
 
-    async def found() -> Json | None:
+    async def find_list() -> Json | None:
         top = await alex.modal()
         shown = [] if top is None else [t for t in texts(top["blocks"]) if t in {"walk", "write"}]
         return top if shown == ["walk"] else None
 
-    view = await eventually(found, "what was looked for")
+    view = await eventually(find_list, "what was looked for")
     await alex.use_in(view, "Look", {})
 
-    async def pushed() -> Json | None:
+    async def find_step() -> Json | None:
         top = await alex.modal()
         return top if top and top["title"]["text"] == "Step" else None
 
-    row = await eventually(pushed, "the step")
+    row = await eventually(find_step, "the step")
     assert row["previous_view_id"] == view["id"]
     await alex.use_in(row, "Count here", {})
 
-    async def counted() -> Json | None:
+    async def find_count() -> Json | None:
         top = await alex.modal()
         return top if top and "walk, 3 steps. Done." in texts(top["blocks"]) else None
 
-    row = await eventually(counted, "the step as it is now")
+    row = await eventually(find_count, "the step as it is now")
     await alex.close(row)
-    below = await eventually(found, "the list as it was")
+    below = await eventually(find_list, "the list as it was")
     await alex.use_in(below, "Everything", {})
 
     async def everything() -> Json | None:
@@ -447,7 +447,7 @@ async def test_a_sentence_is_said_by_the_next_program_if_this_one_ends(
 
 async def test_a_button_of_a_plan_that_is_gone_says_so(chat: Chat, alex: Person) -> None:
     ts = await alex.start()
-    await settled(chat)
+    await wait_settled(chat)
     await chat.store.database.write(lambda c: c.exec_driver_sql("DELETE FROM outbox"))
     await chat.store.database.write(lambda c: c.exec_driver_sql("DELETE FROM planning_session"))
     await alex.use((await alex.thread(ts))[0], "Count")
@@ -468,7 +468,7 @@ async def test_without_the_database_nothing_is_acknowledged(workspace: Workspace
         assert (await alex.use(root, "Count"))["ok"] is False
         await alex.say("said while it was down", ts)
         await alex.sees(ts, "• said while it was down")
-        await settled(chat)
+        await wait_settled(chat)
         assert steps(replies(await alex.thread(ts))[-1]) == ["said while it was down"]
 
 
@@ -482,7 +482,7 @@ async def test_an_event_that_is_sent_again_is_handled_once(workspace: Workspace,
         await alex.say("once", ts)
         await eventually(lambda: _is(not workspace.delivery.waiting()), "the event was acknowledged")
         assert faults.enqueued.count("message") == 2
-        await settled(chat)
+        await wait_settled(chat)
         assert steps(replies(await alex.thread(ts))[-1]) == ["once"]
 
 
@@ -503,11 +503,11 @@ async def test_a_crash_between_posting_and_recording_posts_nothing_twice(
             await alex.sees(ts, "1 steps")
         await eventually(lambda: _is(faults.refused > 0), "the recording failed")
     async with chat_at(workspace, tmp_path) as chat:
-        await settled(chat)
+        await wait_settled(chat)
         assert len(await alex.roots()) == 1
         await alex.say("go on", ts)
         await alex.sees(ts, "• go on")
-        await settled(chat)
+        await wait_settled(chat)
         expected = [ALEX, "U00000BOT"] if step == "root" else ["U00000BOT", ALEX, "U00000BOT"]
         assert [m["user"] for m in replies(await alex.thread(ts))] == expected
 
@@ -532,14 +532,14 @@ async def test_a_call_that_fails_is_made_again_until_the_message_is_there_once(
     ts = await alex.start()
     await alex.use((await alex.thread(ts))[0], "Count")
     first = await alex.sees(ts, "1 steps")
-    await settled(chat)
+    await wait_settled(chat)
     chat.workspace.faults.plan(method, fault)
     if method == "chat.postMessage":
         await alex.say("again", ts)
     else:
         await alex.use(first, "Count")
     await alex.sees(ts, "2 steps")
-    await settled(chat)
+    await wait_settled(chat)
     expected = ["U00000BOT", ALEX, "U00000BOT"] if method == "chat.postMessage" else ["U00000BOT"]
     assert [m["user"] for m in replies(await alex.thread(ts))] == expected
 
@@ -549,7 +549,7 @@ async def test_a_message_that_is_too_long_is_compacted_and_sent_again(chat: Chat
     ts = await alex.start()
     for n in range(30):
         await alex.say(f"word {n} " + "x" * 160, ts)
-    await settled(chat)
+    await wait_settled(chat)
     chat.workspace.faults.plan("chat.postMessage", Fault(error="msg_blocks_too_long"))
     await alex.say("the last word", ts)
     card = await alex.sees(ts, "left out here")
@@ -561,7 +561,7 @@ async def test_a_card_that_was_deleted_is_posted_anew(chat: Chat, alex: Person) 
     ts = await alex.start()
     await alex.use((await alex.thread(ts))[0], "Count")
     first = await alex.sees(ts, "1 steps")
-    await settled(chat)
+    await wait_settled(chat)
     chat.workspace.faults.plan("chat.update", Fault(error="message_not_found"))
     await alex.use(first, "Count")
     second = await alex.sees(ts, "2 steps")
@@ -582,7 +582,7 @@ async def test_while_slack_limits_leave_no_room_a_card_is_posted_anew(
             newest = (await alex.thread(ts))[-1]
             await alex.use(newest, "Count")
             await alex.sees(ts, f"{count} steps")
-        await settled(chat)
+        await wait_settled(chat)
 
         async def only_the_newest_has_buttons() -> bool:
             posted = replies(await alex.thread(ts))
@@ -596,10 +596,10 @@ async def test_a_plan_that_slack_does_not_take_is_said_in_direct_messages(chat: 
     chat.workspace.faults.plan("chat.postMessage", Fault(error="restricted_action"))
     await alex.slash()
 
-    async def told() -> bool:
+    async def is_told() -> bool:
         return [m["text"] for m in await alex.roots()] == [name_commands(phrases.CANNOT_POST)]
 
-    await eventually(told, "a direct message about the plan")
+    await eventually(is_told, "a direct message about the plan")
 
 
 async def test_a_plan_starts_once_slack_tells_the_time_zone(chat: Chat, alex: Person) -> None:
@@ -615,10 +615,10 @@ async def test_a_plan_that_cannot_begin_is_not_forgotten_in_silence(chat: Chat, 
     chat.workspace.faults.plan("users.info", Fault(status=503), times=3)
     assert (await alex.slash())["ok"]
 
-    async def told() -> bool:
+    async def is_told() -> bool:
         return [m["text"] for m in await alex.roots()] == [APOLOGY]
 
-    await eventually(told, "an apology in direct messages")
+    await eventually(is_told, "an apology in direct messages")
     await alex.start()
 
 
@@ -629,7 +629,7 @@ async def test_a_turn_that_keeps_failing_ends_in_an_apology_and_the_next_works(c
     await alex.sees(ts, APOLOGY)
     await alex.say("second", ts)
     await alex.sees(ts, "• second")
-    await settled(chat)
+    await wait_settled(chat)
     assert steps(replies(await alex.thread(ts))[-1]) == ["second"]
 
 
@@ -649,7 +649,7 @@ async def test_a_turn_that_fails_for_a_moment_is_handled_all_the_same(chat: Chat
     chat.coordinator.before_handling = failing(2, StoreUnavailable("The disk is full."))
     await alex.say("patience", ts)
     await alex.sees(ts, "• patience")
-    await settled(chat)
+    await wait_settled(chat)
     assert len(replies(await alex.thread(ts))) == 2
 
 
@@ -665,7 +665,7 @@ async def test_two_programs_on_one_database_answer_once(workspace: Workspace, po
                 await alex.say(word, ts)
         for ts in plans:
             await alex.sees(ts, "3 steps")
-        await settled(chat)
+        await wait_settled(chat)
         for ts in plans:
             thread = await alex.thread(ts)
             posted = [str(m["metadata"]["event_payload"]["id"]) for m in thread if m.get("metadata")]
@@ -699,7 +699,7 @@ async def test_a_restart_goes_on_in_the_same_thread(workspace: Workspace, tmp_pa
     async with chat_at(workspace, tmp_path) as chat:
         await alex.say("below", ts)
         await alex.sees(ts, "3 steps")
-        await settled(chat)
+        await wait_settled(chat)
         assert [m["user"] for m in replies(await alex.thread(ts))] == ["U00000BOT", ALEX, "U00000BOT"]
 
 
@@ -709,7 +709,7 @@ async def test_what_waits_for_another_try_is_tried_by_the_next_program_at_once(
     """S403: the retry time comes from another program's clock, which may have been ahead."""
     async with chat_at(workspace, tmp_path) as chat:
         ts = await alex.start()
-        await settled(chat)
+        await wait_settled(chat)
         workspace.faults.plan("chat.postMessage", Fault(status=429, error="ratelimited", retry_after=600))
         await alex.say("patience", ts)
         session = await chat.store.sessions.in_thread(alex.channel, ts)
@@ -764,10 +764,10 @@ async def test_what_stands_beside_the_plan_keeps_its_place_and_the_card_its_own(
         await alex.say("below", ts)
         await alex.sees(ts, "4 steps")
         await owe(chat, 2, stays=True)
-        await settled(chat)
+        await wait_settled(chat)
         assert [m["text"] for m in replies(await alex.thread(ts))][1:3] == ["list 2", "below"]
         await owe(chat, 3, stays=False)
-        await settled(chat)
+        await wait_settled(chat)
         said = [m["text"] for m in replies(await alex.thread(ts))]
         assert (said[1], said[-1]) == ("further down", "list 3")
 

@@ -148,12 +148,12 @@ def test_a_newcomer_sets_up_a_team_and_a_day_is_planned_and_taken_back(team: Tea
     assert "Your calendar is connected." in team.providers.sign_in(robin, "google")
     for _, step in STEPS:
         step(robin)
-    assert "Write report" in {event.summary for event in at_google.shown().values()}
+    assert "Write report" in {event.summary for event in at_google.get_live_events().values()}
     assert team.count_requests() == [True, True]
     team.programs[0].kill()
     robin.press("Undo")
     robin.reads("Taken back")
-    assert at_google.shown() == {}
+    assert at_google.get_live_events() == {}
     team.programs[0].start()
     team.programs[1].kill()
     before = len(robin.roots())

@@ -18,7 +18,7 @@ from localslack import Fault
 PROMPTS = ("decide/1", "patch/2")
 
 
-async def kept(chat: Chat, count: int) -> tuple[Rating, ...]:
+async def wait_for_ratings(chat: Chat, count: int) -> tuple[Rating, ...]:
     async def look() -> tuple[Rating, ...] | None:
         found = await chat.store.feedbacks.all()
         return found if len(found) == count else None
@@ -35,7 +35,7 @@ async def test_a_thumb_is_kept_with_the_turn_and_its_prompts(chat: Chat, alex: P
     [thumbs] = [block for block in card["blocks"] if block["type"] == "context_actions"]
     [both] = thumbs["elements"]
     await alex.use(card, "feedback_buttons", value=both["positive_button"]["value"])
-    [liked] = await kept(chat, 1)
+    [liked] = await wait_for_ratings(chat, 1)
     session = await chat.store.sessions.in_thread(alex.channel, ts)
     assert session is not None
     assert (liked.session_id, liked.turn) == (session.id, session.thread.handled[-1])
@@ -43,10 +43,10 @@ async def test_a_thumb_is_kept_with_the_turn_and_its_prompts(chat: Chat, alex: P
     assert (await alex.sees(ts, THANKS))["ephemeral"]
     await alex.use(card, "feedback_buttons", value=both["negative_button"]["value"])
 
-    async def changed() -> bool:
+    async def is_changed() -> bool:
         return [rating.helpful for rating in await chat.store.feedbacks.all()] == [False]
 
-    await eventually(changed, "the last word counts")
+    await eventually(is_changed, "the last word counts")
 
 
 def test_the_command_gives_every_rating(tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ async def test_where_slack_has_no_thumbs_two_plain_buttons_do(chat: Chat, alex: 
     ts = await alex.start()
     root = (await alex.thread(ts))[0]
     await alex.use(root, "👎")
-    [disliked] = await kept(chat, 1)
+    [disliked] = await wait_for_ratings(chat, 1)
     assert (disliked.helpful, disliked.prompts) == (False, PROMPTS)
     await alex.use(root, "Count")
     card = await alex.sees(ts, "1 steps")
@@ -74,11 +74,11 @@ async def test_first_words_are_suggested_when_somebody_reads_them(chat: Chat, al
     chat.coordinator.reader = True
     await alex.post("/ui/home_opened", tab="messages")
 
-    async def suggested() -> bool:
+    async def is_suggested() -> bool:
         found = (await alex.get("/ui/state"))["app"]["suggested_prompts"]
         return [prompt["message"] for prompt in found] == list(FIRST_WORDS)
 
-    await eventually(suggested, "suggestions beside the message box")
+    await eventually(is_suggested, "suggestions beside the message box")
     await eventually(alex.roots, "a welcome")
     assert FIRST_WORDS[1] not in str(await alex.roots()), "they are at the message box already"
 
@@ -101,18 +101,18 @@ async def test_where_slack_suggests_nothing_the_welcome_does(chat: Chat, alex: P
     card = (await eventually(welcome, "a welcome with words")).message
     await alex.use(card, FIRST_WORDS[1])
 
-    async def said() -> bool:
+    async def was_heard() -> bool:
         return heard == [FIRST_WORDS[1]]
 
-    await eventually(said, "the words, read")
+    await eventually(was_heard, "the words, read")
 
 
 async def test_nothing_to_say_is_suggested_without_a_reader(chat: Chat, alex: Person) -> None:
     await alex.post("/ui/home_opened", tab="messages")
 
-    async def welcomed() -> bool:
+    async def is_welcomed() -> bool:
         return len(await alex.roots()) == 1
 
-    await eventually(welcomed, "a welcome")
+    await eventually(is_welcomed, "a welcome")
     assert FIRST_WORDS[0] not in str(await alex.roots())
     assert (await alex.get("/ui/state"))["app"]["suggested_prompts"] == []

@@ -62,7 +62,7 @@ def bare_environment(folder: Path) -> dict[str, str]:
     return {"PATH": os.defpath, "HOME": str(folder), "PYTHONUNBUFFERED": "1", **ports}
 
 
-def typed(line: str) -> tuple[str, ...]:
+def wrap_in_shell(line: str) -> tuple[str, ...]:
     """Return the program that types a line into a shell, after the line that puts the command on the path."""
     return ("sh", "-ec", f". .venv/bin/activate; exec {line}" if line.startswith("fateforger") else line)
 
@@ -88,14 +88,16 @@ def test_the_commands_of_the_readme_work_from_an_empty_folder(folder: Path) -> N
     assert "fateforger up" in lines
     with (folder / "log").open("wb") as log:
         program = subprocess.Popen(
-            typed("fateforger up"), cwd=folder, env=environment, stdout=log, stderr=subprocess.STDOUT
+            wrap_in_shell("fateforger up"), cwd=folder, env=environment, stdout=log, stderr=subprocess.STDOUT
         )
     try:
         for line in lines:
             if line != "fateforger up":
-                run(*typed(line), cwd=folder, environment=environment)
-        assert run(*typed("fateforger --version"), cwd=folder, environment=environment).split()[-1] == __version__
-        checks = json.loads(run(*typed("fateforger doctor --json"), cwd=folder, environment=environment))
+                run(*wrap_in_shell(line), cwd=folder, environment=environment)
+        assert (
+            run(*wrap_in_shell("fateforger --version"), cwd=folder, environment=environment).split()[-1] == __version__
+        )
+        checks = json.loads(run(*wrap_in_shell("fateforger doctor --json"), cwd=folder, environment=environment))
         assert checks["ok"] is True
         address = eventually(lambda: ready(program, folder / "log"), "the program's address")
         with httpx.Client(follow_redirects=True) as browser:
@@ -126,7 +128,7 @@ def test_what_runs_is_the_wheel(folder: Path) -> None:
 
 def test_the_program_speaks_the_language_of_a_catalogue(folder: Path) -> None:
     environment = {**bare_environment(folder), "FATEFORGER_LANGUAGE": "de"}
-    command = typed(f"fateforger up --data-dir {folder / 'german'}")
+    command = wrap_in_shell(f"fateforger up --data-dir {folder / 'german'}")
     with (folder / "german.log").open("wb") as log:
         program = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=subprocess.STDOUT)
     try:

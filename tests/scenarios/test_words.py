@@ -10,7 +10,7 @@ from pathlib import Path
 
 import icalendar
 import pytest
-from tests.factories.words import also, frame, inputs_of, new, opening, patch, timed, wants
+from tests.factories.words import also, build_move, frame, inputs_of, new, opening, patch, wants
 from tests.fakes.openai_server import Asked, Says
 from tests.scenarios.caldav import CalDav
 from tests.scenarios.day import STEPS, commit, start
@@ -41,7 +41,7 @@ DAY_IN_WORDS: tuple[tuple[str, str, list[dict[str, object]]], ...] = (
     (
         "Die mail graag een kwartier later",
         "“Answer mail” is now 12:05–12:35",
-        [wants("answer"), patch(timed(2, "12:05", 30))],
+        [wants("answer"), patch(build_move(2, "12:05", 30))],
     ),
     ("Now put it on my calendar", "Monday 2 March is on your calendar", [wants("proceed")]),
 )

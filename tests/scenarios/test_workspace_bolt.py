@@ -311,7 +311,7 @@ async def test_a_form_is_opened_refused_corrected_and_accepted(tmp_path: Path) -
             await client.views_open(trigger_id=body["trigger_id"], view=form)
 
         @bot.app.view("form")
-        async def submitted(ack: AsyncAck, body: Json) -> None:
+        async def handle_submit(ack: AsyncAck, body: Json) -> None:
             bot.seen.append(body)
             title = body["view"]["state"]["values"]["title"]["value"]["value"]
             await ack(**ANSWERS.get(title, {}))
@@ -324,7 +324,7 @@ async def test_a_form_is_opened_refused_corrected_and_accepted(tmp_path: Path) -
         await bot.client.chat_postMessage(channel=DM, text="board", blocks=BOARD)
         [message] = await served.messages()
 
-        async def opened() -> str:
+        async def show_form() -> str:
             assert await press(served, message, "board", {"action_id": "go", "type": "button"}) == {"ok": True}
             await until(lambda: served.workspace.modals.stack(ALEX.id))
             return str(served.workspace.modals.stack(ALEX.id)[-1]["id"])
@@ -333,7 +333,7 @@ async def test_a_form_is_opened_refused_corrected_and_accepted(tmp_path: Path) -
             state = {"title": {"value": {"type": "plain_text_input", "value": title}}}
             return await served.act("view_submit", view_id=view_id, state=state)
 
-        form = await opened()
+        form = await show_form()
         empty = await submit(form, None)
         assert (empty["errors"], len(bot.seen)) == ({"title": "Please complete this required field."}, 0)
         taken = await submit(form, "taken")
@@ -350,9 +350,9 @@ async def test_a_form_is_opened_refused_corrected_and_accepted(tmp_path: Path) -
         assert [view["title"]["text"] for view in pushed["stack"]] == ["A form", "Second"]
         cleared = await submit(pushed["stack"][-1]["id"], "anything")
         assert (cleared["errors"], cleared["stack"]) == (None, [])
-        changed = await submit(await opened(), "change")
+        changed = await submit(await show_form(), "change")
         assert [block["text"]["text"] for block in changed["stack"][0]["blocks"]] == ["Changed."]
-        done = await submit(await opened(), "fine")
+        done = await submit(await show_form(), "fine")
         assert (done["errors"], done["stack"]) == (None, [])
         view = bot.seen[-1]["view"]
         assert (bot.seen[-1]["type"], view["private_metadata"], view["callback_id"]) == (
@@ -378,7 +378,7 @@ async def test_a_form_tells_of_its_closing_and_looks_up_options(tmp_path: Path) 
             await ack(options=[option(f"{payload['value']}1"), option(f"{payload['value']}2")])
 
         @bot.app.view_closed("form")
-        async def closed(ack: AsyncAck, body: Json) -> None:
+        async def handle_close(ack: AsyncAck, body: Json) -> None:
             bot.seen.append(body)
             await ack()
 
@@ -435,12 +435,12 @@ async def test_shortcuts_home_and_reactions(tmp_path: Path) -> None:
             await ack()
 
         @bot.app.action("go")
-        async def pressed(ack: AsyncAck, body: Json) -> None:
+        async def handle_shortcut(ack: AsyncAck, body: Json) -> None:
             bot.seen.append(body)
             await ack()
 
         @bot.app.event("reaction_added")
-        async def reacted(event: Json) -> None:
+        async def handle_reaction(event: Json) -> None:
             bot.seen.append(event)
 
         @bot.app.event("message")
@@ -579,7 +579,7 @@ async def test_an_event_whose_storing_failed_comes_again(tmp_path: Path) -> None
 @pytest.mark.process
 async def test_a_killed_workspace_comes_back_whole_and_redelivers(tmp_path: Path) -> None:
     """kill -9 of the real process: what could be seen is there again, and what was not acknowledged comes again."""
-    program, url = started(tmp_path, port=0)
+    program, url = start_workspace(tmp_path, port=0)
     bot = a_bot(url)
 
     @bot.app.event("message")
@@ -588,18 +588,18 @@ async def test_a_killed_workspace_comes_back_whole_and_redelivers(tmp_path: Path
 
     async with httpx.AsyncClient(base_url=url, trust_env=False, timeout=DEADLINE) as http:
 
-        async def seen() -> list[Json]:
+        async def take_snapshot() -> list[Json]:
             return [(await http.get(f"/ui/{what}", params={"channel": DM})).json() for what in ("messages", "home")]
 
         for text in ("one", "two"):
             await http.post("/ui/message", json={"user": ALEX.id, "channel": DM, "text": text})
         await bot.client.views_publish(user_id=ALEX.id, view=home())
-        before = await seen()
+        before = await take_snapshot()
         program.send_signal(signal.SIGKILL)
         program.wait()
-        program, again = started(tmp_path, port=int(url.rpartition(":")[2]))
+        program, again = start_workspace(tmp_path, port=int(url.rpartition(":")[2]))
         try:
-            assert (again, await seen()) == (url, before)
+            assert (again, await take_snapshot()) == (url, before)
             handler = AsyncSocketModeHandler(bot.app, APP_TOKEN, ping_interval=0.5)
             await handler.connect_async()  # type: ignore[no-untyped-call]  # slack-bolt leaves it so
             assert [event["text"] for event in await bot.after(2)] == ["one", "two"]
@@ -609,7 +609,7 @@ async def test_a_killed_workspace_comes_back_whole_and_redelivers(tmp_path: Path
             program.wait()
 
 
-def started(folder: Path, port: int) -> tuple[subprocess.Popen[bytes], str]:
+def start_workspace(folder: Path, port: int) -> tuple[subprocess.Popen[bytes], str]:
     """Start `python -m localslack` and return the URL that it printed."""
     settings = {"port": port, "data": folder, "bot-token": BOT_TOKEN, "app-token": APP_TOKEN}
     options = [part for name, value in settings.items() for part in (f"--{name}", str(value))]

@@ -25,7 +25,7 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def refused(folder: Path) -> str:
+def expect_refusal(folder: Path) -> str:
     """Return the program's message about a directory that it must not touch."""
     before = mode(folder)
     said, document, _ = run_program("doctor", "--data-dir", str(folder))
@@ -48,7 +48,7 @@ def test_a_directory_with_other_files_is_left_alone(tmp_path: Path, permissions:
     shared.mkdir()
     (shared / "letter.txt").touch()
     shared.chmod(permissions)
-    said = refused(shared)
+    said = expect_refusal(shared)
     assert "may not be fateforger's own" in said
     assert f"chmod 700 {shared}" in said
 
@@ -102,13 +102,13 @@ def test_up_warns_before_it_says_that_it_is_ready(monkeypatch: pytest.MonkeyPatc
         warning = describe_exposure(settings)
         yield App("http://127.0.0.1:1/?token=x", None, None, (), warning, None)
 
-    def stopped() -> asyncio.Event:
+    def stop_at_once() -> asyncio.Event:
         event = asyncio.Event()
         event.set()
         return event
 
     monkeypatch.setattr(program, "open_app", open_app)
-    monkeypatch.setattr(commands, "stop_on_signals", stopped)
+    monkeypatch.setattr(commands, "stop_on_signals", stop_at_once)
     said = CliRunner().invoke(root_command, ["up", "--host", "0.0.0.0", "--data-dir", str(tmp_path)]).output
     assert "Warning: The page listens on 0.0.0.0" in said.partition("Ready:")[0]
     assert "SLACK_BOT_TOKEN" in said

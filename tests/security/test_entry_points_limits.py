@@ -49,7 +49,7 @@ def client(token: str = "") -> httpx.Client:
     return httpx.Client(trust_env=False, timeout=60, headers=headers, limits=limits)
 
 
-def opened(port: int, sent: bytes = HALF) -> socket.socket:
+def open_connection(port: int, sent: bytes = HALF) -> socket.socket:
     """Open a connection and begin a request on it."""
     connection = socket.create_connection(("127.0.0.1", port), timeout=DEADLINE)
     connection.sendall(sent)
@@ -86,7 +86,7 @@ def test_a_body_has_a_limit_whatever_was_announced(program: Program) -> None:
     for body in (b" " * (MAX_BODY_BYTES + 1), chunks(MAX_BODY_BYTES)):
         answer = http.post(f"{program.url}/ui/message", content=body)
         assert (answer.status_code, "too long; at most 2,000,000 bytes" in answer.text) == (413, True)
-    absurd = opened(
+    absurd = open_connection(
         program.port, b"POST /api/auth.test HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 99999999999999\r\n\r\n"
     )
     assert absurd.recv(4096).startswith(b"HTTP/1.1 413 ")
@@ -105,10 +105,10 @@ def test_a_body_has_a_limit_whatever_was_announced(program: Program) -> None:
 def test_a_head_has_a_limit(program: Program) -> None:
     answer = httpx.get(f"{program.url}/", headers={"X": "x" * MAX_HEAD_BYTES}, trust_env=False)
     assert (answer.status_code, answer.text) == (431, "The address and headers of this request are too long.")
-    endless = opened(program.port, b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX: " + b"x" * MAX_HEAD_BYTES)
+    endless = open_connection(program.port, b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX: " + b"x" * MAX_HEAD_BYTES)
     assert endless.recv(4096).startswith(b"HTTP/1.1 431 ")
     endless.close()
-    nonsense = opened(program.port, b"\x16\x03\x01 nonsense\r\n\r\n")
+    nonsense = open_connection(program.port, b"\x16\x03\x01 nonsense\r\n\r\n")
     assert nonsense.recv(4096).startswith(b"HTTP/1.1 400 ")
     nonsense.close()
 
@@ -152,7 +152,7 @@ def test_half_requests_shut_nobody_out(program: Program) -> None:
     """S377: the oldest are closed, and a person gets in."""
     person = Person(program.address)
     with ExitStack() as stack:
-        halves = [stack.enter_context(opened(program.port)) for _ in range(400)]
+        halves = [stack.enter_context(open_connection(program.port)) for _ in range(400)]
         eventually(lambda: sum(map(has_ended, halves)) >= 400 - MAX_UNFINISHED, "the oldest were closed")
         assert not has_ended(halves[-1])
         assert person.state()["connected"]
@@ -165,7 +165,7 @@ def test_half_requests_to_caldav_shut_nobody_out(program: Program) -> None:
     port = httpx.URL(calendar.url).port
     assert port is not None
     with ExitStack() as stack:
-        halves = [stack.enter_context(opened(port)) for _ in range(200)]
+        halves = [stack.enter_context(open_connection(port)) for _ in range(200)]
         eventually(lambda: sum(map(has_ended, halves)) >= 200 - MAX_AT_CALDAV, "the oldest were closed")
         assert calendar.titles() == []
     assert "Traceback" not in program.log.read_text()
@@ -224,7 +224,7 @@ async def test_a_request_to_caldav_has_to_arrive_in_time(monkeypatch: pytest.Mon
 
 
 def _read_all(port: int, sent: bytes) -> bytes:
-    with opened(port, sent) as connection:
+    with open_connection(port, sent) as connection:
         found = b""
         while more := connection.recv(4096):
             found += more
@@ -279,13 +279,13 @@ def test_health_answers_through_all_of_it(program: Program) -> None:
     halves: list[socket.socket] = []
 
     def begin_and_ask(port: int, method: str, address: str) -> None:
-        halves.append(opened(port))
+        halves.append(open_connection(port))
         if len(halves) > 400:
             halves.pop(0).close()
         stranger.request(method, address)
 
     before = median_of_health(program)
-    halves += [opened(port) for port in (program.port, caldav.port) for _ in range(200)]
+    halves += [open_connection(port) for port in (program.port, caldav.port) for _ in range(200)]
     with again_and_again(
         lambda: begin_and_ask(program.port, "GET", f"{program.url}/?token=guess"),
         lambda: begin_and_ask(caldav.port or 0, "PROPFIND", str(caldav)),

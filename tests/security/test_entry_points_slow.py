@@ -19,7 +19,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from tests.scenarios.person import Person
 from tests.scenarios.program import Program
-from tests.security.test_entry_points_limits import HALF, client, median_of_health, opened
+from tests.security.test_entry_points_limits import HALF, client, median_of_health, open_connection
 
 from caldav_mcp import embedded
 from caldav_mcp.embedded import EmbeddedRadicale
@@ -122,7 +122,7 @@ def test_a_flood_of_connections_shuts_nobody_out(tmp_path: Path) -> None:
         kept: deque[socket.socket] = deque()
         while not over.is_set():
             with suppress(OSError):
-                kept.append(opened(program.port, HALF))
+                kept.append(open_connection(program.port, HALF))
                 begun += 1
             if len(kept) > 2 * MAX_UNFINISHED:
                 kept.popleft().close()
@@ -155,7 +155,7 @@ async def test_one_machine_does_not_shut_out_another(monkeypatch: pytest.MonkeyP
         with ExitStack() as stack:
             honest = stack.enter_context(socket.create_connection(("127.0.0.1", server.port), 10, ("127.0.0.2", 0)))
             honest.sendall(b"POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 5\r\n\r\nhel")
-            halves = [stack.enter_context(await asyncio.to_thread(opened, server.port)) for _ in range(40)]
+            halves = [stack.enter_context(await asyncio.to_thread(open_connection, server.port)) for _ in range(40)]
             with suppress(ConnectionError):  # it was closed
                 await asyncio.to_thread(halves[0].recv, 4096)
             honest.sendall(b"lo")

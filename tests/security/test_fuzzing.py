@@ -100,7 +100,7 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 
 @st.composite
-def spoiled(draw: st.DrawFn, name: str) -> Any:
+def draw_spoiled(draw: st.DrawFn, name: str) -> Any:
     """Return the document with one or two of its parts replaced by anything."""
     document = copy.deepcopy(DOCUMENTS[name])
     for _ in range(draw(st.integers(1, 2))):
@@ -114,7 +114,7 @@ def spoiled(draw: st.DrawFn, name: str) -> Any:
 
 @pytest.mark.attack("plans", "fuzzing of the wire form", "-", "mended")
 @FEW
-@given(spoiled("plan") | ANYTHING)
+@given(draw_spoiled("plan") | ANYTHING)
 def test_plans(document: Any) -> None:
     """A plan that was read is the same after it is written and read again."""
     refusal(lambda: check_plan(document))
@@ -125,7 +125,7 @@ def test_plans(document: Any) -> None:
 
 @pytest.mark.attack("patches", "fuzzing of the wire form", "-", "held")
 @FEW
-@given(spoiled("patch") | ANYTHING)
+@given(draw_spoiled("patch") | ANYTHING)
 def test_patches(document: Any) -> None:
     """An applied patch can be undone."""
     plan = read_plan(DOCUMENTS["plan"])
@@ -140,7 +140,7 @@ def test_patches(document: Any) -> None:
 
 @pytest.mark.attack("files on the command line", "fuzzing of instances and of rules", "-", "held")
 @FEW
-@given(spoiled("instance") | ANYTHING, spoiled("record") | ANYTHING)
+@given(draw_spoiled("instance") | ANYTHING, draw_spoiled("record") | ANYTHING)
 def test_instances_and_records(instance: Any, record: Any) -> None:
     refusal(lambda: read_instance(instance))
     refusal(lambda: read_record(record))

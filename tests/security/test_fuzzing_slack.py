@@ -65,7 +65,7 @@ GONE = object()
 
 
 @st.composite
-def spoiled(draw: st.DrawFn) -> Json:
+def draw_spoiled(draw: st.DrawFn) -> Json:
     """Return a payload with up to three of its parts replaced by anything, or left out."""
     payload = deepcopy(SAMPLES[draw(st.sampled_from(sorted(SAMPLES)))])
     for _ in range(draw(st.integers(1, 3))):
@@ -118,7 +118,7 @@ def no_network(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.attack("Slack payloads", "fuzzing: wrong types, missing keys, deep and huge values", "-", "mended")
 @settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
-@given(payload=spoiled())
+@given(payload=draw_spoiled())
 async def test_a_spoiled_payload_is_answered_and_leaves_no_trace(
     room: Room, caplog: pytest.LogCaptureFixture, payload: Json
 ) -> None:

@@ -34,12 +34,12 @@ BLOCK = {"n": "Call", "t": "M", "p": {"a": "fs", "st": "09:00", "dur": "PT1M"}}
 PLAN: dict[str, Any] = {"date": "2026-03-02", "tz": "Europe/Amsterdam", "events": [BLOCK]}
 
 
-def nested(depth: int) -> Any:
+def nest_lists(depth: int) -> Any:
     """Return nested lists, as deep as Python's own parser makes them."""
     return json.loads("[" * depth + "]" * depth)
 
 
-def timed(**changes: Any) -> dict[str, Any]:
+def build_plan(**changes: Any) -> dict[str, Any]:
     return PLAN | {"events": [BLOCK | {"p": BLOCK["p"] | changes}]}  # type: ignore[operator]
 
 
@@ -102,13 +102,13 @@ PLANS: Mapping[str, Any] = {
     "the first one": PLAN | {"date": "0001-01-01"},
     "a hundred thousand blocks": PLAN | {"events": [BLOCK] * 100_000},
     "a title of two megabytes": PLAN | {"events": [BLOCK | {"n": "x" * 2 * MEGABYTE}]},
-    "a duration of a megabyte": timed(dur="P" + "1D" * (MEGABYTE // 2)),
-    "a length that is none": timed(dur="PT" + "9" * 4_000 + "H"),
-    "a clock of a megabyte": timed(st="0" * MEGABYTE),
-    "a clock in the year 1": timed(st="0001-01-01T00:00"),
-    "a number in place of a clock": timed(st=10**4_000),
-    "no number": timed(st=float("nan")),
-    "something deep": PLAN | {"events": [BLOCK | {"p": nested(900)}]},
+    "a duration of a megabyte": build_plan(dur="P" + "1D" * (MEGABYTE // 2)),
+    "a length that is none": build_plan(dur="PT" + "9" * 4_000 + "H"),
+    "a clock of a megabyte": build_plan(st="0" * MEGABYTE),
+    "a clock in the year 1": build_plan(st="0001-01-01T00:00"),
+    "a number in place of a clock": build_plan(st=10**4_000),
+    "no number": build_plan(st=float("nan")),
+    "something deep": PLAN | {"events": [BLOCK | {"p": nest_lists(900)}]},
     "a field with a name of a megabyte": PLAN | {"k" * MEGABYTE: 1},
 }
 
@@ -137,7 +137,7 @@ PATCHES: Mapping[str, Any] = {
     "a position before the first": {"ops": [{"op": "re", "i": -1}]},
     "ops without end": {"ops": [{"op": "me", "fr": 0, "to": 0}] * (MAX_PATCH_OPS + 1)},
     "an op of a megabyte": {"ops": [{"op": "x" * MEGABYTE}]},
-    "something deep": {"ops": nested(900)},
+    "something deep": {"ops": nest_lists(900)},
     "no ops": {"ops": None},
 }
 
@@ -249,7 +249,7 @@ RULES: Mapping[str, Any] = {
     "an interval without end": {"recurrence": "FREQ=DAILY;INTERVAL=" + "9" * 300},
     "an end that is none": {"recurrence": "FREQ=DAILY;UNTIL=00000000"},
     "a zone that is a path": {"timezone": "/etc/passwd"},
-    "something deep": {"recurrence": nested(900)},
+    "something deep": {"recurrence": nest_lists(900)},
 }
 
 

@@ -24,13 +24,13 @@ def test_the_page_is_what_the_marks_say() -> None:
     assert PAGE.read_text() == text, "look at what changed, then run this test with ATTACKS_WRITE=1"
 
 
-def marked(folder: Path, attack: str = "first", audit: str = "7h", result: str = "mended") -> list[Attack]:
+def read_marked(folder: Path, attack: str = "first", audit: str = "7h", result: str = "mended") -> list[Attack]:
     (folder / "test_it.py").write_text(MARKED.format(attack=attack, audit=audit, result=result))
     return read_attacks(folder, root=folder)
 
 
 def test_marks_of_tests_and_of_their_parameters_become_rows(tmp_path: Path) -> None:
-    assert marked(tmp_path) == [
+    assert read_marked(tmp_path) == [
         Attack("MCP", "first", "mended", "7h", "test_it.py::test_frames"),
         Attack("MCP", "second", "held", "-", "test_it.py::test_frames"),
     ]
@@ -41,4 +41,4 @@ def test_marks_of_tests_and_of_their_parameters_become_rows(tmp_path: Path) -> N
 )
 def test_a_mark_that_makes_no_row_is_noticed(tmp_path: Path, wrong: dict[str, str]) -> None:
     with pytest.raises(BadMark):
-        marked(tmp_path, **wrong)
+        read_marked(tmp_path, **wrong)

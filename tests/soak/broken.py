@@ -37,7 +37,7 @@ class Blind(Passing):
         return None if image is None else self._as_left(image)
 
     def _as_left(self, image: EventImage) -> EventImage:
-        return image.model_copy(update=self._real.journal.truth.left(image.id))
+        return image.model_copy(update=self._real.journal.truth.get_left(image.id))
 
 
 class NoMarks(Passing):

@@ -41,7 +41,7 @@ class WatchedCollection(CalDavStore, WatchedStore):
 
     def saw(self, paths: set[str]) -> None:
         """Note that the program read these objects."""
-        self._witness.looked([self.show(stored) for path, stored in self.server.objects.items() if path in paths])
+        self._witness.record_look([self.show(stored) for path, stored in self.server.objects.items() if path in paths])
 
     def _tell(self, before: Stored | None, after: Stored | None) -> None:
         was, now = (None if stored is None else self.show(stored) for stored in (before, after))
@@ -49,11 +49,11 @@ class WatchedCollection(CalDavStore, WatchedStore):
             self._witness.breach("foreign", f"{was.id} “{was.summary}” was written to")
         elif now is None:
             assert was is not None, "a deletion takes something away"
-            self._witness.cancelled(self.deleting[was.id], was)
+            self._witness.record_delete(self.deleting[was.id], was)
         elif was is None:
-            self._witness.inserted(_transaction(now), now)
+            self._witness.record_insert(_transaction(now), now)
         else:
-            self._witness.patched(_transaction(now), was, now)
+            self._witness.record_patch(_transaction(now), was, now)
             assert before is not None
             assert after is not None
             if lost := _others(before) - _others(after):

@@ -38,7 +38,7 @@ from tests.scenarios.person import Json, NotSeen, Person, eventually
 from tests.scenarios.providers import Connected, run, serve
 from tests.scenarios.radicale import Radicale, free_port
 from tests.scenarios.speaking import speaking
-from tests.soak.weather import REQUESTS, Listener, Spell, Weather, full_disk, hung_up, locked, stopped
+from tests.soak.weather import REQUESTS, Listener, Spell, Weather, full_disk, hung_up, lock_database, stop_server
 
 from fateforger.slack.manifest import app_manifest
 from localslack import DEFAULT_USERS, WorkspaceConfig, create_workspace
@@ -103,20 +103,20 @@ class Human:
         begun = self._open_newest()
         before = self.view()
         if not begun:
-            return self._done("begin", before, self.person.slash("/timebox"))
+            return self._make_deed("begin", before, self.person.slash("/timebox"))
         if self.person.modal() is not None:
-            return self._done("fill in tasks", before, self._fill())
+            return self._make_deed("fill in tasks", before, self._fill())
         if self.arrived:
             return self._edit(before)
         if self._can_speak() and self.rng.random() < 0.3:
             self.spoken += 1
-            return self._done("say", before, self.person.post(
+            return self._make_deed("say", before, self.person.post(
                 "/ui/message", channel=self.person.channel, text=f"{WORDS}, {self.mark}", thread_ts=self.person.opened
             ))  # fmt: skip
         for wanted in self._ways_on():
             control = self._find(wanted)
             if control is not None:
-                deed = self._done(wanted, before, self.person.use(*control))
+                deed = self._make_deed(wanted, before, self.person.use(*control))
                 self.undone = self.undone or (wanted in UNDO and deed.ok)
                 return deed
         return Deed(self, "wait", before, ok=False)
@@ -163,7 +163,7 @@ class Human:
             return Deed(self, "edit by hand", before, ok=False)
         return Deed(self, "rest", before, ok=False)
 
-    def _done(self, what: str, before: str, answer: Json) -> Deed:
+    def _make_deed(self, what: str, before: str, answer: Json) -> Deed:
         errors = answer.get("errors") or answer.get("error") or ""
         return Deed(self, f"{what} {errors}".strip(), before, ok=bool(answer.get("ok")) and not errors)
 
@@ -436,11 +436,11 @@ def open_chaos(folder: Path, seed: str, server: PostgresServer | None, spells: i
             "FATEFORGER_CALDAV_PRIVATE": "true",
             "FATEFORGER_SECRET_KEYS": KEYS,
         }
-        databases: dict[str, Callable[[], Any]] = {"locked": partial(locked, folder / "one" / "fateforger.db")}
+        databases: dict[str, Callable[[], Any]] = {"locked": partial(lock_database, folder / "one" / "fateforger.db")}
         if server is not None:
             where = stack.enter_context(server.bare_database())
             settings |= {"FATEFORGER_DATABASE_URL": where, "FATEFORGER_MEMORY_STORE": "pgvector"}
-            databases = {how: partial(stopped, server, how) for how in get_args(Shutdown)}
+            databases = {how: partial(stop_server, server, how) for how in get_args(Shutdown)}
             databases["hung up"] = partial(hung_up, server, urlsplit(where).path[1:])
         programs = []
         for name in ("one",) if server is None else ("one", "two"):

@@ -68,7 +68,7 @@ class Setting:
     habits: tuple[Habit, ...] = ()
 
     @classmethod
-    def drawn(cls, rng: Random, *, sql_share: float, kind: Kind = "fake") -> Setting:
+    def draw(cls, rng: Random, *, sql_share: float, kind: Kind = "fake") -> Setting:
         tz = rng.choice(ZONES)
         odd = odd_days(tz)
         day = rng.choice(odd) if odd and rng.random() < 0.4 else date(YEAR, 1, 1) + timedelta(days=rng.randrange(365))
@@ -131,7 +131,7 @@ def fits(plan: TBPlan) -> bool:
     return True
 
 
-def repaired(plan: TBPlan, rng: Random) -> TBPlan:
+def repair_plan(plan: TBPlan, rng: Random) -> TBPlan:
     """Repair a plan that cannot be written, as a person would: move the blocks that overlap, or drop them."""
     for _ in range(60):
         try:
@@ -143,4 +143,4 @@ def repaired(plan: TBPlan, rng: Random) -> TBPlan:
             plan = plan.replace(events)
         else:
             return plan
-    return repaired(plan.replace(plan.events[:-1]), rng)
+    return repair_plan(plan.replace(plan.events[:-1]), rng)

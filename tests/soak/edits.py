@@ -146,7 +146,7 @@ class CalendarEdits:
             case "resize":
                 return {"end": event.start + timedelta(minutes=rng.choice((10, 25, 50, 120)))}
             case "put back":
-                left = self.truth.left(event.id)
+                left = self.truth.get_left(event.id)
                 return {name: left[name] for name in rng.sample(sorted(left), 1)} if left else {}
             case _:
                 far = timedelta(days=1) if rng.random() < 0.15 else timedelta()

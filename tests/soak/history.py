@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeVar
 from tests.fakes.caldav_calendar import InTurn
 from tests.fakes.google_calendar import Answer, Fail, Fault, LandLate, LoseAnswer, Race, When
 from tests.soak.caldav import LateCalDav
-from tests.soak.days import Setting, as_given, as_html, fits, repaired, some_block, some_timing
+from tests.soak.days import Setting, as_given, as_html, fits, repair_plan, some_block, some_timing
 from tests.soak.edits import CalendarEdits
 from tests.soak.outlook import LateOutlook
 from tests.soak.truth import FIELDS, UNWRITABLE, Command, Shape, Truth, key_of, shape_of
@@ -179,13 +179,13 @@ class History:
             return
         assert self.process is not None
         for _ in range(MOST_UNDOS):
-            command = self._known(self.truth.undoes(f"undo{self._number()}", force=False))
-            end = self._run(_caught(self.process.undo_last(cause=command.name)))
+            command = self._register(self.truth.undoes(f"undo{self._number()}", force=False))
+            end = self._run(_catch(self.process.undo_last(cause=command.name)))
             self.log.append(f"{command.name}: {getattr(end, 'status', end)}")
             if isinstance(end, NotUndoable):
-                self.truth.emptied(command, given_away=self._given_away)
+                self.truth.check_emptied(command, given_away=self._given_away)
                 return
-            self._ended(Asked(command, _nothing, self.plan), end)
+            self._record_end(Asked(command, _nothing, self.plan), end)
             if isinstance(end, BaseException):
                 return
         self.truth.breach("left", "there is always one more to undo")
@@ -207,7 +207,7 @@ class History:
         self.log.append(f"{both[0].command.name} and {both[1].command.name} at once")
 
         async def finish(asked: Asked, submitter: CalendarSubmitter) -> None:
-            self._ended(asked, await _caught(asked.act(submitter)))
+            self._record_end(asked, await _catch(asked.act(submitter)))
 
         async def together() -> None:
             await asyncio.gather(*(finish(a, s) for a, s in zip(both, (first, other), strict=True)))
@@ -236,7 +236,7 @@ class History:
             return
         for _ in range(SETTLE_ROUNDS):
             self._look(rng)
-            self._think(repaired(self.plan, rng))
+            self._think(repair_plan(self.plan, rng))
             plan, writes = self.plan, self.truth.counts["writes"]
             result = self._quiet(self._submit(rng, prefer_plan=True))
             if result is not None and result.status == "unchanged" and plan == self.plan and not result.transactions:
@@ -252,12 +252,12 @@ class History:
     def _plan(self, rng: Random, changes: int) -> None:
         for _ in range(changes):
             for _ in range(8):
-                plan = self._changed(rng)
+                plan = self._change_plan(rng)
                 if fits(plan):
                     self._think(plan)
                     break
 
-    def _changed(self, rng: Random) -> TBPlan:
+    def _change_plan(self, rng: Random) -> TBPlan:
         events = list(self.plan.events)
         what = rng.random()
         if not events or what < 0.35:
@@ -308,8 +308,8 @@ class History:
             self._take_over(compared.model_copy(update={"adopted": adopted}))
         self.snapshot = seen
         if compared.adopted:
-            note = self._known(self.truth.submits(f"note{self._number()}", prefer_plan=False))
-            self._run(_caught(self.process.take_note(self.plan, cause=note.name)))
+            note = self._register(self.truth.submits(f"note{self._number()}", prefer_plan=False))
+            self._run(_catch(self.process.take_note(self.plan, cause=note.name)))
         self.log.append(f"looked; plan {sorted(self._wish())}")
         return True
 
@@ -317,14 +317,14 @@ class History:
         self._think(adopt_changes(self.plan, compared.adopted))
 
     def _is_news(self, event_id: str, now: Snapshot) -> bool:
-        return self.snapshot is None or _shown(self.snapshot, event_id) != _shown(now, event_id)
+        return self.snapshot is None or _find_shape(self.snapshot, event_id) != _find_shape(now, event_id)
 
     # --- commands ---
 
     def _submit(self, rng: Random, *, prefer_plan: bool) -> Asked:
-        self._think(repaired(self.plan, rng))
+        self._think(repair_plan(self.plan, rng))
         plan, group, yes = self.plan, self.group, list[SafetyCheckKind]()
-        command = self._known(self.truth.submits(f"submit{self._number()}", prefer_plan=prefer_plan))
+        command = self._register(self.truth.submits(f"submit{self._number()}", prefer_plan=prefer_plan))
         choices = Choices(otherwise="plan" if prefer_plan else rng.choice(("open", "calendar")))
 
         def act(submitter: CalendarSubmitter) -> Awaitable[SyncResult]:
@@ -339,7 +339,7 @@ class History:
         if not undoable:
             return None
         force = rng.random() < 0.08
-        command = self._known(self.truth.undoes(f"undo{self._number()}", force=force))
+        command = self._register(self.truth.undoes(f"undo{self._number()}", force=force))
         which = rng.random()
         targets: list[Transaction] = []
         if which < 0.35:
@@ -353,14 +353,14 @@ class History:
             act = lambda s: s.undo_since(targets[0].id, cause=command.name, force=force)  # noqa: E731  one of three
         return Asked(command, act, self.plan, kept=rng.random() < 0.5, targets=targets)
 
-    def _known(self, command: Command) -> Command:
+    def _register(self, command: Command) -> Command:
         self.commands[command.name] = command
         return command
 
     def _command_of(self, cause: str) -> Command:
         """Return the command that wrote. What a command removes because it arrived late was asked for by an undo."""
         if cause.endswith(LATE):
-            return self.commands.get(cause) or self._known(self.truth.undoes(cause, force=False))
+            return self.commands.get(cause) or self._register(self.truth.undoes(cause, force=False))
         return self.commands[cause]
 
     def _command(self, asked: Asked, rng: Random, *, calm: bool = False) -> None:
@@ -395,11 +395,11 @@ class History:
         if self.process is None and not self._ready(rng):
             return Died()
         assert self.process is not None
-        end = self._run(_caught(asked.act(self.process)))
-        self._ended(asked, end)
+        end = self._run(_catch(asked.act(self.process)))
+        self._record_end(asked, end)
         return end
 
-    def _ended(self, asked: Asked, end: SyncResult | BaseException) -> None:
+    def _record_end(self, asked: Asked, end: SyncResult | BaseException) -> None:
         name = asked.command.name
         match end:
             case SyncResult():
@@ -410,7 +410,7 @@ class History:
                     end.status in {"changed", "unchanged"},
                     [m.key for m in end.plan.merged if m.winner == "open"],
                 )
-                self.truth.answered(asked.command, end.sentences, whole=whole, asked_about=undecided)
+                self.truth.record_answer(asked.command, end.sentences, whole=whole, asked_about=undecided)
                 self._fold(asked, end)
                 if end.status in {"changed", "undone", "unchanged"} and not self.crowded:
                     self.truth.single(asked.command.at)
@@ -444,8 +444,8 @@ class History:
         assert self.process is not None
         end: SyncResult | BaseException = ConfirmationNeeded("", reasons=())
         while isinstance(end, ConfirmationNeeded):
-            end = self._run(_caught(asked.act(self.process)))
-            self._ended(asked, end)
+            end = self._run(_catch(asked.act(self.process)))
+            self._record_end(asked, end)
         return end if isinstance(end, SyncResult) else None
 
     # --- the program ---
@@ -459,7 +459,7 @@ class History:
         self.life = Life()
         self.calendar.restart()
         process = self._process(self.life, "main", rng)
-        results = self._run(_caught(process.recover()))
+        results = self._run(_catch(process.recover()))
         if isinstance(results, BaseException):
             self.log.append(f"recover: {type(results).__name__}: {results}")
             if not isinstance(results, Died | CalendarError | StoreError):
@@ -535,7 +535,7 @@ class History:
         if any(not r.state.is_settled for t in history if t.state is not TxState.PAUSED for r in t.records):
             self.truth.breach("unsettled", "an op has not ended")
         self.truth.at_rest(self.store.events)
-        self.truth.said()
+        self.truth.check_named()
         self._compare()
 
     def _compare(self) -> None:
@@ -553,14 +553,14 @@ class History:
             found.add(events[0].id)
             shown = shape_of(events[0])
             differ = [n for n in FIELDS if shown[n] != block[n] and (events[0].id, n) not in self.truth.edits]
-            kept = events[0].id in self.truth.touched and self._said(
+            kept = events[0].id in self.truth.touched and self._was_said(
                 f"You changed “{events[0].summary}” on your calendar"
             )
             if differ and not kept and events[0].id not in self.truth.obstructed:
                 self.truth.breach("plan", f"block {key} shows another {differ}: {shown} for {dict(block)}")
         for event_id in ours.keys() - found - self.truth.touched:
             brought_back = self.truth.transactions[self.truth.made[event_id]].command.kind == "undo"
-            if not (brought_back and self._said("I left “")) and not any(
+            if not (brought_back and self._was_said("I left “")) and not any(
                 self._given_away(title) for title in self.truth.titles[event_id]
             ):
                 self.truth.breach("plan", f"“{ours[event_id].summary}” is on the calendar, but not in the plan")
@@ -575,9 +575,9 @@ class History:
             f"I kept what you changed of “{title}”",
             f"“{title}”: It is no longer in the plan, but you changed it on your calendar",
         )
-        return self.setting.html and any(map(self._said, said))
+        return self.setting.html and any(map(self._was_said, said))
 
-    def _said(self, what: str) -> bool:
+    def _was_said(self, what: str) -> bool:
         """Check whether the thread has ever shown this text."""
         return any(what in words for command in self.commands.values() for words in command.words)
 
@@ -598,7 +598,7 @@ class History:
         return self.loop.run_until_complete(work)
 
 
-def _shown(snapshot: Snapshot, event_id: str) -> Shape | None:
+def _find_shape(snapshot: Snapshot, event_id: str) -> Shape | None:
     seen = {**snapshot.fetched, **{event.id: event for event in snapshot.events}}
     event = seen.get(event_id)
     return None if event is None or event.gone else shape_of(event)
@@ -608,7 +608,7 @@ async def _nothing(submitter: CalendarSubmitter) -> SyncResult:
     raise NotUndoable("This was carried out already.")
 
 
-async def _caught(work: Awaitable[T]) -> T | BaseException:
+async def _catch(work: Awaitable[T]) -> T | BaseException:
     try:
         return await work
     except (Died, Exception) as error:  # noqa: BLE001  told apart by the caller

@@ -83,7 +83,7 @@ class Victim:
         kills.hits[where] += 1
         self.program.start()
         ready = time.monotonic()
-        eventually(lambda: not self._unsettled(), "what was interrupted is settled")
+        eventually(lambda: not self._has_unsettled(), "what was interrupted is settled")
         if is_open:
             kills.settled.append(time.monotonic() - ready)
         self.person = self.program.person()
@@ -159,7 +159,9 @@ class Victim:
         shown = sorted(title for title in self.calendar.titles() if title != "Standup")
         committed = self.person.has(UNDO)
         return (
-            not self._unsettled() and shown == (PLANNED if committed else []) and (committed or self.person.has(COMMIT))
+            not self._has_unsettled()
+            and shown == (PLANNED if committed else [])
+            and (committed or self.person.has(COMMIT))
         )
 
     def _has_one_card(self) -> bool:
@@ -170,7 +172,7 @@ class Victim:
     def _button(self) -> str:
         return UNDO if self.committed else COMMIT
 
-    def _unsettled(self) -> bool:
+    def _has_unsettled(self) -> bool:
         return bool(self._transactions())
 
     def _transactions(self) -> tuple[Transaction, ...]:

@@ -41,14 +41,14 @@ class WatchedMailbox(OutlookStore, WatchedStore):
         if after is None:
             assert before is not None
             image = self.show(before)
-            self._witness.cancelled(self.deleting[image.id], image)
+            self._witness.record_delete(self.deleting[image.id], image)
             return
         image = self.show(after)
         by = transaction_of(image.properties["ffo"])
         if before is None:
-            self._witness.inserted(by, image)
+            self._witness.record_insert(by, image)
         else:
-            self._witness.patched(by, self.show(before), image)
+            self._witness.record_patch(by, self.show(before), image)
 
 
 class LateOutlook(OutlookCalls, LateCalendar):
@@ -80,5 +80,5 @@ class LateOutlook(OutlookCalls, LateCalendar):
     async def _read(self, verb: Verb, event_id: str | None, arguments: dict[str, Any], effect: Any) -> Any:
         result = await super()._read(verb, event_id, arguments, effect)
         assert isinstance(self.store, WatchedMailbox)
-        self.store._witness.looked([result] if verb == "get" and result is not None else result or [])
+        self.store._witness.record_look([result] if verb == "get" and result is not None else result or [])
         return result

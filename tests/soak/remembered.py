@@ -150,7 +150,7 @@ class Life:
         if about not in ONE_AT_A_TIME:
             # A habit or a window at another time is a new one: the person takes the old one back first.
             for old in [m for m in self.means if m.about == about and self._lives(m)]:
-                self._judged(old, "archive")
+                self._judge_rule(old, "archive")
         self._tell(meant)
 
     def _say_again(self) -> None:
@@ -167,7 +167,7 @@ class Life:
         theirs = [m for m in self.means if m.about == about and self._lives(m)]
         exceptions = [m for m in theirs if m.days or m.last]
         if len(exceptions) == 1 and len(theirs) == 2 and about in ONE_AT_A_TIME:
-            self._judged(exceptions[0], "archive")
+            self._judge_rule(exceptions[0], "archive")
             return
         # They read what counts again after each, until nothing does.
         for _ in range(40):
@@ -246,7 +246,7 @@ class Life:
         record = read_record(document)
         return record.with_uid(compute_uid(record, USER, self.session.id))
 
-    def _judged(self, meant: Meant, verdict: str) -> None:
+    def _judge_rule(self, meant: Meant, verdict: str) -> None:
         row = self._row_of(meant)
         if row is not None:
             self._do(JudgeConstraint.model_validate({**self._head(), "uid": row.uid, "verdict": verdict}))
@@ -301,7 +301,7 @@ class Life:
     def _lives(self, meant: Meant) -> bool:
         return meant.last is None or meant.last >= self.day
 
-    def _required(self) -> list[Meant]:
+    def _find_required(self) -> list[Meant]:
         covering = [m for m in self.means if m.covers(self.day)]
         latest = {m.about: m for m in covering if m.about in ONE_AT_A_TIME}
         return [*latest.values(), *(m for m in covering if m.about not in ONE_AT_A_TIME)]
@@ -311,7 +311,7 @@ class Life:
         self.session = with_memory(self.session, reading, self._now())
         followed = [item.record for item in rules_in_force(self.session).applicable]
         left = list(followed)
-        for meant in self._required():
+        for meant in self._find_required():
             self.totals.required += 1
             found = [record for record in left if self._is(record, meant)]
             if found:

@@ -63,9 +63,9 @@ class Script:
         return " ".join((self.name, *map(str, self.steps)))
 
     @classmethod
-    def drawn(cls, seed: int, number: int, kind: Kind = "fake") -> Script:
+    def draw(cls, seed: int, number: int, kind: Kind = "fake") -> Script:
         rng = Random(f"{seed}:{number}")
-        setting = Setting.drawn(rng, sql_share=SQL_SHARE, kind=kind)
+        setting = Setting.draw(rng, sql_share=SQL_SHARE, kind=kind)
         kinds = rng.choices(list(WEIGHTS), list(WEIGHTS.values()), k=rng.randint(2, 24))
         steps = [Step(kind, rng.getrandbits(32)) for kind in ("day", "submit", *kinds)]
         return cls(f"{seed}:{number}" + ("" if kind == "fake" else f":{kind}"), setting, tuple(steps))
@@ -78,7 +78,7 @@ class Script:
         """
         name, *words = text.split()
         seed, number, *kinds = name.split(":")
-        script = cls.drawn(int(seed), int(number), next((kind for kind in get_args(Kind) if kind in kinds), "fake"))
+        script = cls.draw(int(seed), int(number), next((kind for kind in get_args(Kind) if kind in kinds), "fake"))
         steps = tuple(Step(kind, int(n)) for kind, n in (word.split(".") for word in words))
         return cls(name, script.setting, steps) if steps else script
 
@@ -145,7 +145,7 @@ def play_all(
     tally = Tally()
     with stage(engine) as on:
         for number in numbers:
-            script = Script.drawn(seed, number, kind)
+            script = Script.draw(seed, number, kind)
             history = on.play(script)
             kinds = Counter(breach for breach, _ in history.truth.breaches)
             name = [script.name] if kinds else []

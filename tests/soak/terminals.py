@@ -136,27 +136,29 @@ class Terminals:
             assert ended.document is not None
             if ended.document.get("error", {}).get("kind") == "not_undoable":
                 break
-            assert ended.status == 0, self.told(ended.document)
+            assert ended.status == 0, self.format_log(ended.document)
         else:
-            raise AssertionError(self.told("there is always one more to undo"))
+            raise AssertionError(self.format_log("there is always one more to undo"))
         left = {e.summary for i, e in self.ours().items() if i not in self.touched}
-        assert not left, self.told(f"left over: {left}")
+        assert not left, self.format_log(f"left over: {left}")
         states = {row["status"] for row in await self.history()}
-        assert states <= {"committed", "partial", "undone"}, self.told(states)
+        assert states <= {"committed", "partial", "undone"}, self.format_log(states)
 
     # --- one command ---
 
     async def carry_out(self, *words: str, target: str | None = None) -> None:
         """Type a command, until it was not killed; then compare."""
-        edits, start = self.edits, self.shown()
+        edits, start = self.edits, self.read_calendar()
         while (ended := await self.run(*words, kill=self.rng.random() < 0.4)).document is None:
             self.kills += 1
         await self.note(edits, start)
-        assert ended.status in {0, 2}, self.told(ended.document)
+        assert ended.status in {0, 2}, self.format_log(ended.document)
         if words[0] == "undo" and ended.status == 0 and target in self.before:
             at, expected = self.before[target]
             if at == self.edits:
-                assert self.shown() == expected, self.told(f"{words} of {target}: {self.shown()} is not {expected}")
+                assert self.read_calendar() == expected, self.format_log(
+                    f"{words} of {target}: {self.read_calendar()} is not {expected}"
+                )
 
     async def note(self, edits: int, start: Calendar | None) -> None:
         for row in await self.history():
@@ -186,7 +188,7 @@ class Terminals:
                 await asyncio.sleep(CALL_SECONDS)  # what is on its way arrives
             return Ended(status, None)
         text = output.read_text()
-        assert text, self.told(f"{words} ended with {status} and said {errors.read_text()}")
+        assert text, self.format_log(f"{words} ended with {status} and said {errors.read_text()}")
         document: dict[str, Any] = json.loads(text)
         if words[0] != "history":
             self.log.append(f"{words}: {status} {document.get('sentences') or document.get('error')}")
@@ -207,19 +209,23 @@ class Terminals:
         return self.google.tools.calendars["primary"].store
 
     def ours(self) -> dict[str, Any]:
-        return {i: e for i, e in self.store.shown().items() if key_of(e) is not None}
+        return {i: e for i, e in self.store.get_live_events().items() if key_of(e) is not None}
 
-    def shown(self) -> Calendar:
+    def read_calendar(self) -> Calendar:
         return {str(key_of(e)): {**shape_of(e), **own_of(e)} for e in self.ours().values()}
 
     def look(self) -> None:
         keys = [key_of(e) for e in self.ours().values()]
-        assert len(keys) == len(set(keys)), self.told(f"twice: {keys}")
-        assert {i: self.store.events[i] for i in self.foreign} == self.foreign, self.told("a foreign event changed")
+        assert len(keys) == len(set(keys)), self.format_log(f"twice: {keys}")
+        assert {i: self.store.events[i] for i in self.foreign} == self.foreign, self.format_log(
+            "a foreign event changed"
+        )
         for event_id, mine in self.own.items():
             event = self.store.events[event_id]
-            assert not (mine and event.gone), self.told(f"“{event.summary}” is gone, with {mine}")
-            assert own_of(event) == mine, self.told(f"“{event.summary}” has {own_of(event)}, the person had {mine}")
+            assert not (mine and event.gone), self.format_log(f"“{event.summary}” is gone, with {mine}")
+            assert own_of(event) == mine, self.format_log(
+                f"“{event.summary}” has {own_of(event)}, the person had {mine}"
+            )
 
     def some_plan(self) -> dict[str, Any]:
         """Return a few of eight blocks, each at one of its own three hours, so that plans overlap in part."""
@@ -236,7 +242,7 @@ class Terminals:
         ]
         return {"date": DAY, "tz": "Europe/Berlin", "events": events}
 
-    def told(self, what: object) -> str:
+    def format_log(self, what: object) -> str:
         return "\n".join((*self.log, str(what)))
 
 

@@ -33,20 +33,20 @@ def test_nothing_is_lost_foreign_or_there_twice_at_a_provider(kind: Kind, share:
 def test_the_witness_sees_a_broken_engine(engine: Any, kind: str) -> None:
     """Each bug is counted as what it is, within a handful of histories."""
     with stage(engine) as on:
-        seen = (k for n in range(100) for k, _ in on.play(Script.drawn(SEED, n)).truth.breaches)
+        seen = (k for n in range(100) for k, _ in on.play(Script.draw(SEED, n)).truth.breaches)
         assert kind in seen
 
 
 def test_the_witness_sees_a_broken_engine_over_caldav() -> None:
     """It looks at the server, so it does not need what the broken engine leaves out."""
     with stage(blind) as on:
-        assert "lost" in (k for n in range(100) for k, _ in on.play(Script.drawn(SEED, n, "caldav")).truth.breaches)
+        assert "lost" in (k for n in range(100) for k, _ in on.play(Script.draw(SEED, n, "caldav")).truth.breaches)
 
 
 @pytest.mark.parametrize(("kind", "histories"), [("fake", 12), ("caldav", 3)])
 def test_the_same_seed_gives_the_same_history(kind: Kind, histories: int) -> None:
     with stage() as one, stage() as other:
-        scripts = [Script.drawn(SEED, n, kind) for n in range(histories)]
+        scripts = [Script.draw(SEED, n, kind) for n in range(histories)]
         assert [one.play(s).log for s in scripts] == [other.play(s).log for s in scripts]
 
 
@@ -54,7 +54,7 @@ def test_a_trace_can_be_replayed_and_shortened() -> None:
     """The shortest trace of a history that went wrong still goes wrong, and can be read back."""
     engine, kind = BROKEN[0]
     with stage(engine) as on:
-        script = next(s for n in range(100) if kind in _kinds(on, s := Script.drawn(SEED, n)))
+        script = next(s for n in range(100) if kind in _kinds(on, s := Script.draw(SEED, n)))
         short = on.shortest(script)
         assert len(short.steps) <= len(script.steps)
         assert Script.read(str(short)) == short

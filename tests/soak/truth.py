@@ -213,7 +213,7 @@ class Truth:
         if image.id not in self.made:
             self.theirs.pop(image.id, None)
             return
-        self._gone(image.id)
+        self._remove(image.id)
         self._touch(image)
         self.counts["edits"] += 1
         key = key_of(image)
@@ -262,13 +262,13 @@ class Truth:
             if named and not named & mine and any(words in sentence for words in BLAMES):
                 self.breach("blamed", f"{command.name} said: {sentence}")
 
-    def emptied(self, command: Command, *, given_away: Callable[[str], bool] = lambda _: False) -> None:
+    def check_emptied(self, command: Command, *, given_away: Callable[[str], bool] = lambda _: False) -> None:
         """Check that everything was undone, except blocks that the person changed or that were ``given_away``."""
         for event_id, image in self.live.items():
             if event_id not in self.touched | self.obstructed and not any(map(given_away, self.titles[event_id])):
                 self.breach("left", f"{command.name} was the last undo, and “{image.summary}” is still there")
 
-    def answered(
+    def record_answer(
         self, command: Command, sentences: Iterable[str], *, whole: bool, asked_about: Collection[str] = ()
     ) -> None:
         """Record the thread's answer.
@@ -283,7 +283,7 @@ class Truth:
 
     # --- the program ---
 
-    def looked(self, events: Iterable[EventImage]) -> None:
+    def record_look(self, events: Iterable[EventImage]) -> None:
         """Note that the program read these events."""
         self._tick()
         for event in events:
@@ -298,7 +298,7 @@ class Truth:
                 if key in self.deletions:
                     self.deletions[key].taken_back = True
 
-    def inserted(self, transaction_id: str, image: EventImage) -> None:
+    def record_insert(self, transaction_id: str, image: EventImage) -> None:
         self._tick()
         self.counts["writes"] += 1
         by, key = self.transactions[transaction_id], key_of(image)
@@ -308,7 +308,7 @@ class Truth:
         if twins and not late and by.command.kind == "submit":
             self.breach("duplicate", f"{by.command.name} made “{image.summary}” again while {twins} is there")
         deletion = None if key is None else self.deletions.pop(key, None)
-        if key is not None and deletion is not None and not self._wanted(by, key, deletion):
+        if key is not None and deletion is not None and not self._is_wanted(by, key, deletion):
             self.breach("lost", f"{by.command.name} brought “{image.summary}” back ({deletion.event_id} was deleted)")
         self.made[image.id] = transaction_id
         self.titles[image.id] = {image.summary}
@@ -327,7 +327,7 @@ class Truth:
             if wrong:
                 self.breach("lost", f"{by.command.name} brought “{image.summary}” back with another {wrong}")
 
-    def patched(self, transaction_id: str, before: EventImage, after: EventImage) -> None:
+    def record_patch(self, transaction_id: str, before: EventImage, after: EventImage) -> None:
         self._tick()
         self.counts["writes"] += 1
         by = self.transactions[transaction_id]
@@ -340,14 +340,14 @@ class Truth:
         by.before.append(old)
         for name in FIELDS:
             if old[name] != new[name]:
-                self._replaced(transaction_id, (before.id, name), new[name], after)
+                self._record_replaced(transaction_id, (before.id, name), new[name], after)
         self.live[after.id] = after
         self.titles[after.id].add(after.summary)
         self._keys[after.id] = key_of(after)
         if by.command.kind == "undo" and key_of(after) in self._keys_touched:
             self.touched.add(after.id)
 
-    def cancelled(self, transaction_id: str, image: EventImage) -> None:
+    def record_delete(self, transaction_id: str, image: EventImage) -> None:
         self._tick()
         self.counts["writes"] += 1
         by = self.transactions[transaction_id]
@@ -375,9 +375,9 @@ class Truth:
                 by.over[place] = edit
             else:
                 self.breach("lost", f"{command.name} deleted “{image.summary}”, whose {place[1]} was {edit.value}")
-        self._gone(image.id)
+        self._remove(image.id)
 
-    def left(self, event_id: str) -> dict[str, Any]:
+    def get_left(self, event_id: str) -> dict[str, Any]:
         """Return an event as the program left it."""
         return {name: value for (i, name), value in self._left.items() if i == event_id}
 
@@ -423,7 +423,7 @@ class Truth:
         landed = self.landed.get(event_id)
         return landed is None or (landed <= since and self.looked_at(event_id) > landed)
 
-    def said(self) -> None:
+    def check_named(self) -> None:
         """Check that every edit that lost against a wish without having been seen in the thread was named there."""
         for written in self.transactions.values():
             command = written.command
@@ -435,11 +435,11 @@ class Truth:
 
     # --- judging ---
 
-    def _replaced(self, transaction_id: str, place: tuple[str, str], new: Any, after: EventImage) -> None:
+    def _record_replaced(self, transaction_id: str, place: tuple[str, str], new: Any, after: EventImage) -> None:
         by, edit = self.transactions[transaction_id], self.edits.pop(place, None)
         self._left[place] = new
         self._ever[place].add(new)
-        given_back = self._owed(by, place)
+        given_back = self._find_owed(by, place)
         if given_back is not None and not by.command.force:
             if given_back.value != new:
                 self.breach("lost", f"{by.command.name} set {place} to {new!r}, the edit was {given_back.value!r}")
@@ -461,7 +461,7 @@ class Truth:
         else:
             self.breach("lost", f"{command.name} set {place} to {new!r}, the person had {edit.value!r}")
 
-    def _owed(self, by: Written, place: tuple[str, str]) -> Edit | None:
+    def _find_owed(self, by: Written, place: tuple[str, str]) -> Edit | None:
         """Return the person's latest edit among those that the targets replaced: it comes back.
 
         An edit that a target had given back itself does not count, for the value before that was the program's.
@@ -507,7 +507,7 @@ class Truth:
     def _aspect(self, place: tuple[str, str]) -> list[tuple[str, str]]:
         return [(place[0], name) for name in FIELDS if ASPECT[name] == ASPECT[place[1]]]
 
-    def _wanted(self, by: Written, key: str, deletion: Deletion) -> bool:
+    def _is_wanted(self, by: Written, key: str, deletion: Deletion) -> bool:
         command = by.command
         if any(t in self.transactions and key in self.transactions[t].dropped for t in by.targets):
             return True
@@ -539,7 +539,7 @@ class Truth:
         key = None if image is None else key_of(image)
         return None if key is None else (self.wish if wish is None else wish).get(key)
 
-    def _gone(self, event_id: str) -> None:
+    def _remove(self, event_id: str) -> None:
         self.live.pop(event_id, None)
         self.own.pop(event_id, None)
         self.edits = {place: edit for place, edit in self.edits.items() if place[0] != event_id}

@@ -93,30 +93,30 @@ class WatchedStore(GoogleStore):
 
     def insert(self, event_id: str, fields: EventFields, properties: Mapping[str, str], **extras: Any) -> EventImage:
         image = super().insert(event_id, fields, properties, **extras)
-        self._witness.inserted(transaction_of(properties["ffo"]), image)
+        self._witness.record_insert(transaction_of(properties["ffo"]), image)
         return image
 
     def patch(self, event_id: str, changes: Mapping[str, Any], properties: Mapping[str, str]) -> EventImage:
         before = self.live(event_id)
         after = super().patch(event_id, changes, properties)
-        self._witness.patched(transaction_of(properties["ffo"]), before, after)
+        self._witness.record_patch(transaction_of(properties["ffo"]), before, after)
         return after
 
     def cancel(self, event_id: str) -> EventImage:
         before = self.live(event_id)
         after = super().cancel(event_id)
-        self._witness.cancelled(self.deleting[event_id], before)
+        self._witness.record_delete(self.deleting[event_id], before)
         return after
 
     def window(self, start: datetime, end: datetime) -> tuple[EventImage, ...]:
         seen = super().window(start, end)
-        self._witness.looked(seen)
+        self._witness.record_look(seen)
         return seen
 
     def get(self, event_id: str) -> EventImage | None:
         image = super().get(event_id)
         if image is not None:
-            self._witness.looked([image])
+            self._witness.record_look([image])
         return image
 
     def user_delete(self, event_id: str) -> EventImage:
@@ -308,7 +308,7 @@ class SeenCalendar:
 
     async def write(self, write: Write) -> Outcome:
         op_id = None if isinstance(write, Delete) else write.marker.op_id
-        found = await self._intended(write.event_id, op_id)
+        found = await self._find_intent(write.event_id, op_id)
         if isinstance(write, Create):
             minted = self.minted.setdefault(write.event_id, write.marker.op_id)
             if minted != op_id:
@@ -324,7 +324,7 @@ class SeenCalendar:
         self.clock.instant += timedelta(seconds=self.rng.random() * LONGEST_CALL)
         return await self.journal.life.through(work)
 
-    async def _intended(self, event_id: str, op_id: str | None) -> str:
+    async def _find_intent(self, event_id: str, op_id: str | None) -> str:
         """Return the transaction whose intent to write this event is durable."""
         self.journal.life.step()
         for transaction in await self.journal.inner.list_unsettled(self.key):

@@ -125,7 +125,7 @@ def full_disk(program: Program) -> Iterator[None]:
 
 
 @contextmanager
-def locked(file: Path) -> Iterator[None]:
+def lock_database(file: Path) -> Iterator[None]:
     """Let another process write to the SQLite database all the time."""
     connection = sqlite3.connect(file, timeout=30, isolation_level=None, check_same_thread=False)
     try:
@@ -148,7 +148,7 @@ def hung_up(server: PostgresServer, database: str) -> Iterator[None]:
 
 
 @contextmanager
-def stopped(server: PostgresServer, how: Shutdown) -> Iterator[None]:
+def stop_server(server: PostgresServer, how: Shutdown) -> Iterator[None]:
     """Stop the PostgreSQL server, and start it again."""
     server.stop(how)
     try:

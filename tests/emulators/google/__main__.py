@@ -11,7 +11,7 @@ import click
 from tests.emulators.google.accounts import Client, GoogleAccounts
 from tests.emulators.google.emulator import GoogleEmulator
 from tests.fakes.google_store import GoogleStore
-from tests.fakes.serving import served
+from tests.fakes.serving import serve_app
 
 
 def main() -> None:
@@ -34,7 +34,7 @@ def main() -> None:
 
 async def _serve(google: GoogleEmulator, port: int) -> None:
     client = google.accounts.client
-    async with served(google.app(), port=port) as base:
+    async with serve_app(google.app(), port=port) as base:
         click.echo(
             f"Google is at {base}\n  consent page   {base}/o/oauth2/v2/auth\n  tokens         {base}/token\n"
             f"  calendar       {base}/calendar/v3\n  client id      {client.id}\n  client secret  {client.secret}\n"

@@ -92,7 +92,7 @@ class CalendarApi:
                 case "POST", False:
                     return to_json(self._insert(ask.json, store))
                 case "GET", True:
-                    return to_json(_mask(to_resource(_known(store.get(event_id))), ask.query.get("fields")))
+                    return to_json(_mask(to_resource(_require(store.get(event_id))), ask.query.get("fields")))
                 case "PATCH", True:
                     return to_json(self._patch(ask, store, event_id))
                 case "DELETE", True:
@@ -141,7 +141,7 @@ class CalendarApi:
         size = min(int(query.get("maxResults", PAGE)), LARGEST_PAGE)
         begin = int(query.get("pageToken", "0"))
         if "syncToken" in query:
-            found = self._changed(query, store, calendar)
+            found = self._list_changes(query, store, calendar)
         elif "timeMin" in query or "timeMax" in query:
             found = _between(query, store)
         else:
@@ -153,7 +153,7 @@ class CalendarApi:
         whole = {**head, "items": [_to_item(event) for event in page]}
         return to_json(_mask_list(whole, query.get("fields")))
 
-    def _changed(self, query: Mapping[str, str], store: GoogleStore, calendar: str) -> list[EventImage]:
+    def _list_changes(self, query: Mapping[str, str], store: GoogleStore, calendar: str) -> list[EventImage]:
         if {"timeMin", "timeMax", "orderBy", "q", "updatedMin"} & query.keys():
             raise Refusal(400, "Sync token cannot be used with time bounds or ordering.", "badRequest")
         since = _unseal(query["syncToken"], calendar)
@@ -176,7 +176,7 @@ class CalendarApi:
         return to_resource(store.insert(event_id, fields, _private(body), **extras))
 
     def _patch(self, ask: Ask, store: GoogleStore, event_id: str) -> Json:
-        image, body = _known(store.events.get(event_id)), ask.json
+        image, body = _require(store.events.get(event_id)), ask.json
         _check_match(ask, image)
         if image.gone:
             return to_resource(image)
@@ -188,7 +188,7 @@ class CalendarApi:
         return to_resource(store.patch(event_id, changes, _private(body)))
 
     def _delete(self, ask: Ask, store: GoogleStore, event_id: str) -> Reply:
-        image = _known(store.events.get(event_id))
+        image = _require(store.events.get(event_id))
         if image.gone:
             raise Refusal(410, "Resource has been deleted", "deleted")
         _check_match(ask, image)
@@ -218,7 +218,7 @@ def _check_match(ask: Ask, image: EventImage) -> None:
         raise Refusal(412, "Precondition Failed", "conditionNotMet")
 
 
-def _known(image: EventImage | None) -> EventImage:
+def _require(image: EventImage | None) -> EventImage:
     if image is None:
         raise Refusal(404, "Not Found", "notFound")
     return image

@@ -14,7 +14,7 @@ import pytest_asyncio
 from tests.contracts.calendar_contract import HOUR, NINE
 from tests.emulators.google.emulator import GoogleEmulator
 from tests.fakes.google_store import GoogleStore
-from tests.fakes.serving import served
+from tests.fakes.serving import serve_app
 
 pytestmark = pytest.mark.asyncio
 SCOPE = "https://www.googleapis.com/auth/calendar.events"
@@ -39,7 +39,7 @@ def store(google: GoogleEmulator) -> GoogleStore:
 
 @pytest_asyncio.fixture
 async def http(google: GoogleEmulator) -> AsyncIterator[httpx.AsyncClient]:
-    async with served(google.app()) as base, httpx.AsyncClient(base_url=base, trust_env=False) as client:
+    async with serve_app(google.app()) as base, httpx.AsyncClient(base_url=base, trust_env=False) as client:
         yield client
 
 

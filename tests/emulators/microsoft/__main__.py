@@ -9,11 +9,11 @@ import argparse
 import asyncio
 
 from tests.emulators.microsoft.emulator import ANN, MicrosoftEmulator
-from tests.fakes.serving import served
+from tests.fakes.serving import serve_app
 
 
 async def serve(emulator: MicrosoftEmulator, port: int) -> None:
-    async with served(emulator.app(), port=port) as address:
+    async with serve_app(emulator.app(), port=port) as address:
         token = emulator.sign_in.give_token(ANN)
         print(f"Graph at {address}/v1.0, a token of {ANN}: {token}", flush=True)  # noqa: T201  a command
         await asyncio.Event().wait()

@@ -118,7 +118,7 @@ class Calendars:
             case "POST", "events", None:
                 return Answered(201, render(mailbox.create(calendar, asked.json()), mailbox, prefer))
             case "GET", "events", str():
-                return Answered(200, render(mailbox.get(calendar, event), mailbox, prefer, _expanded(asked)))
+                return Answered(200, render(mailbox.get(calendar, event), mailbox, prefer, _parse_expand(asked)))
             case "PATCH", "events", str():
                 if_match = asked.headers.get("if-match")
                 return Answered(200, render(mailbox.patch(calendar, event, asked.json(), if_match), mailbox, prefer))
@@ -140,7 +140,7 @@ class Calendars:
     def _page(self, asked: Asked, mailbox: Mailbox, items: list[Item], prefer: Preferences) -> Answered:
         size = min(int(asked.query.get("$top", prefer.page or PAGE)), MOST)
         skip = int(asked.query.get("$skip", 0))
-        shown = [render(item, mailbox, prefer, _expanded(asked)) for item in items[skip : skip + size]]
+        shown = [render(item, mailbox, prefer, _parse_expand(asked)) for item in items[skip : skip + size]]
         body: Json = {"@odata.context": f"{asked.base}/v1.0/$metadata#events", "value": shown}
         if skip + size < len(items):
             query = {**asked.query, "$skip": str(skip + size)}
@@ -236,7 +236,7 @@ def _span(asked: Asked) -> tuple[datetime, datetime]:
     return tuple(one if one.tzinfo else one.replace(tzinfo=UTC) for one in (start, end))  # type: ignore[return-value]  # two of them
 
 
-def _expanded(asked: Asked) -> frozenset[str]:
+def _parse_expand(asked: Asked) -> frozenset[str]:
     wanted = _EXPANDED.fullmatch(asked.query.get("$expand", ""))
     if "$expand" in asked.query and wanted is None:
         raise Refusal(400, "BadRequest", "Parsing OData Select and Expand failed.")

@@ -34,7 +34,7 @@ def endpoint(server: ModelServer, **changes: Any) -> Endpoint:
     return Endpoint(**{"url": server.url, "model": MODEL, "key": KEY, **changes})
 
 
-async def completed(script: Script, prompt: Prompt = PROMPT, *, seconds: float = 5, **changes: Any) -> Completion:
+async def complete_prompt(script: Script, prompt: Prompt = PROMPT, *, seconds: float = 5, **changes: Any) -> Completion:
     async with model_server(script) as server:
         model = ChatModel(endpoint(server, **changes), first_pause=0.01)
         try:
@@ -43,20 +43,20 @@ async def completed(script: Script, prompt: Prompt = PROMPT, *, seconds: float =
             await model.aclose()
 
 
-async def failed(script: Script, *, seconds: float = 5, **changes: Any) -> ModelError:
+async def expect_error(script: Script, *, seconds: float = 5, **changes: Any) -> ModelError:
     with pytest.raises(ModelError) as caught:
-        await completed(script, seconds=seconds, **changes)
+        await complete_prompt(script, seconds=seconds, **changes)
     return caught.value
 
 
 async def test_an_answer_comes_with_its_tokens_and_its_price() -> None:
-    done = await completed(in_turn('{"a": 1}'), prices={MODEL: Price(2.0, 10.0)})
+    done = await complete_prompt(in_turn('{"a": 1}'), prices={MODEL: Price(2.0, 10.0)})
     assert (done.text, done.model, done.prompt_tokens, done.completion_tokens) == ('{"a": 1}', MODEL, 4, 2)
     assert done.cost == pytest.approx((2.0 * 4 + 10.0 * 2) / 1e6)
 
 
 async def test_an_unknown_price_is_no_price() -> None:
-    assert (await completed(in_turn("{}"))).cost is None
+    assert (await complete_prompt(in_turn("{}"))).cost is None
 
 
 async def test_each_role_may_have_its_own_model() -> None:
@@ -316,12 +316,12 @@ OLLAMA_FAILURES = [
 
 @pytest.mark.parametrize(("says", "error"), FAILURES)
 async def test_each_failure_is_an_error_of_its_kind(says: Says, error: type[ModelError]) -> None:
-    assert type(await failed(lambda _: says)) is error
+    assert type(await expect_error(lambda _: says)) is error
 
 
 @pytest.mark.parametrize(("says", "error"), OLLAMA_FAILURES)
 async def test_each_failure_of_ollama_is_an_error_of_its_kind(says: Says, error: type[ModelError]) -> None:
-    assert type(await failed(lambda _: says, provider=PROVIDERS["ollama"])) is error
+    assert type(await expect_error(lambda _: says, provider=PROVIDERS["ollama"])) is error
 
 
 @pytest.mark.parametrize("provider", ["other", "ollama"])
@@ -333,7 +333,7 @@ async def test_each_failure_is_said_in_the_language_of_the_person(provider: str)
         said = set()
         for language in list_languages():
             with speak(language):
-                said.add((await failed(in_turn(says, says, says), provider=server)).message)
+                said.add((await expect_error(in_turn(says, says, says), provider=server)).message)
         assert len(said) == len(list_languages()), says
 
 
@@ -345,7 +345,7 @@ async def test_a_dead_ollama_is_unreachable() -> None:
 
 
 async def test_what_failed_on_the_way_is_tried_again() -> None:
-    done = await completed(in_turn(Says("Oops.", status=500), Says(cut=True), '{"a": 1}'))
+    done = await complete_prompt(in_turn(Says("Oops.", status=500), Says(cut=True), '{"a": 1}'))
     assert done.text == '{"a": 1}'
 
 
@@ -360,11 +360,11 @@ async def test_what_was_refused_is_not_tried_again() -> None:
 
 async def test_a_pause_the_server_asks_for_is_kept_when_it_fits() -> None:
     busy = Says("Slow down.", status=429, headers={"retry-after": "0.05"})
-    assert (await completed(in_turn(busy, "{}"))).text == "{}"
+    assert (await complete_prompt(in_turn(busy, "{}"))).text == "{}"
 
 
 async def test_a_pause_that_does_not_fit_is_an_error_at_once() -> None:
-    error = await failed(in_turn(Says("Slow down.", status=429, headers={"retry-after": "60"})))
+    error = await expect_error(in_turn(Says("Slow down.", status=429, headers={"retry-after": "60"})))
     assert isinstance(error, ModelBusy)
     assert error.retry_after == 60.0
 
@@ -399,9 +399,9 @@ async def test_no_key_and_no_prompt_is_ever_logged_or_said(caplog: pytest.LogCap
     caplog.set_level(logging.DEBUG, logger="fateforger")
     caplog.set_level(logging.INFO)
     secret = Prompt("p/1", Role.DECIDE, "s", "my secret meeting")
-    await completed(in_turn("{}"), secret)
+    await complete_prompt(in_turn("{}"), secret)
     wrong = "sk-wrong-key-9876543210"
-    error = await failed(in_turn(), key=wrong)
+    error = await expect_error(in_turn(), key=wrong)
     assert isinstance(error, ModelAuthFailed)
     spoken = caplog.text + error.message + repr(Endpoint(url="u", model="m", key=wrong))
     assert [part for part in ("my secret meeting", wrong, wrong[-4:], KEY) if part in spoken] == []

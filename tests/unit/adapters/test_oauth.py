@@ -12,7 +12,7 @@ import httpx
 import pytest
 import pytest_asyncio
 from tests.emulators.google.emulator import Fault, GoogleEmulator
-from tests.fakes.serving import served
+from tests.fakes.serving import serve_app
 
 from fateforger.adapters import oauth
 from fateforger.adapters.oauth import OAuthApp, OAuthClient, OAuthProvider, Tokens, open_token_source
@@ -59,7 +59,7 @@ def google(clock: ManualClock) -> GoogleEmulator:
 
 @pytest_asyncio.fixture
 async def app(google: GoogleEmulator, clock: ManualClock) -> AsyncIterator[OAuthApp]:
-    async with served(google.app()) as base:
+    async with serve_app(google.app()) as base:
         provider = OAuthProvider(
             "Google",
             f"{base}/o/oauth2/v2/auth",

@@ -16,7 +16,7 @@ from fateforger.ui.picture_svg import draw
 from fateforger.ui.picture_words import split_by_font, width
 
 
-def titled(title: str) -> str:
+def draw_title(title: str) -> str:
     return draw(DayView(date=DAY, tz=TZ, blocks=planned_blocks(plan_of(block("k", name=title)))))
 
 
@@ -38,7 +38,7 @@ def test_a_picture_of_hundreds_of_blocks_is_not_enlarged() -> None:
 @pytest.mark.parametrize("title", ["Größe ŁΩЖ", "שלום", "اجتماع", "🚀 go", "❤️", "👩‍💻"])
 def test_each_script_of_our_fonts_leaves_ink(title: str) -> None:
     """Letters are drawn, not only left out: the picture differs from the one with spaces in their place."""
-    svg = titled(title)
+    svg = draw_title(title)
     shown = svg.partition("</title>")[2]
     blank = svg.partition("</title>")[0] + "</title>" + shown.replace(title.replace("go", "").strip(), "\u00a0")
     assert blank != svg

@@ -6,12 +6,12 @@ from contextlib import aclosing
 from datetime import UTC, datetime
 
 import pytest
-from tests.contracts.calendar_contract import HOUR, NINE, fields, marker, owned
+from tests.contracts.calendar_contract import HOUR, NINE, fields, make_owned_id, marker
 from tests.emulators.google.connected import connect_person
 from tests.emulators.google.emulator import GoogleEmulator
 from tests.emulators.microsoft.emulator import MicrosoftEmulator
 from tests.factories.microsoft import Signed
-from tests.fakes.serving import served
+from tests.fakes.serving import serve_app
 
 from fateforger.adapters.answers import read_retry_after
 from fateforger.adapters.clock import SystemClock
@@ -44,7 +44,7 @@ async def see(calendar: Calendar, spent: Spent) -> None:
     assert refused.value.retry_after == 8.0
     with pytest.raises(CalendarUnreachable):
         await calendar.in_background().window(NINE, NINE + HOUR)
-    outcome = await calendar.write(Create(owned(), fields(), marker()))
+    outcome = await calendar.write(Create(make_owned_id(), fields(), marker()))
     assert isinstance(outcome, Limited)
     assert outcome.retry_after == 8.0
     assert spent.asked[:2] == [Purpose.READ, Purpose.BACKGROUND]
@@ -53,7 +53,7 @@ async def see(calendar: Calendar, spent: Spent) -> None:
 async def test_google() -> None:
     """S330"""
     google, spent = GoogleEmulator(), Spent()
-    async with served(google.app()) as base:
+    async with serve_app(google.app()) as base:
         tokens = await connect_person(google, base)
         budget = SharedBudget(spent, NEVER)
         client = GoogleClient(tokens, SystemClock(), budget=budget, url=f"{base}/calendar/v3")

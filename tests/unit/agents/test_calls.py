@@ -119,7 +119,7 @@ async def test_secrets_and_broken_texts_are_refused(agents: Agents) -> None:
 async def test_a_call_is_on_record_before_it_is_done(agents: Agents) -> None:
     """The queue is closed to it here, and the line is there all the same."""
     await agents.let_in()
-    await agents.done("create_task", {"title": "Write the report"})
+    await agents.expect_success("create_task", {"title": "Write the report"})
     (call,) = await agents.store.calls.latest()
     assert (call.client, call.user_id, call.tool, call.asked, call.outcome) == (
         "robot",
@@ -134,13 +134,13 @@ async def test_only_so_many_calls_a_minute(agents: Agents) -> None:
     await agents.let_in()
     await agents.let_in("other")
     for _ in range(MAX_CALLS_PER_MINUTE):
-        await agents.done("list_tasks")
+        await agents.expect_success("list_tasks")
     assert await agents.refusal("list_tasks") == TOO_FAST
     assert await agents.refusal("list_tasks") == TOO_FAST
-    await agents.done("list_tasks", name="other")
+    await agents.expect_success("list_tasks", name="other")
     assert len(await agents.store.calls.latest(client="robot")) == MAX_CALLS_PER_MINUTE + 1
     agents.clock.at += timedelta(minutes=1, seconds=1)
-    await agents.done("list_tasks")
+    await agents.expect_success("list_tasks")
 
 
 async def test_no_token_reaches_the_log(agents: Agents, caplog: pytest.LogCaptureFixture) -> None:
@@ -156,8 +156,8 @@ async def test_no_token_reaches_the_log(agents: Agents, caplog: pytest.LogCaptur
 async def test_the_log_says_which_proposal_and_which_refusal(agents: Agents) -> None:
     await agents.let_in()
     given = {"constraint_record": {"name": "No calls before ten", "scope": "profile"}, "reason": "You said so."}
-    proposal = (await agents.done("propose_constraint", given))["proposal"]["id"]
-    await agents.done("get_proposal", {"id": proposal})
+    proposal = (await agents.expect_success("propose_constraint", given))["proposal"]["id"]
+    await agents.expect_success("get_proposal", {"id": proposal})
     await agents.refusal("list_tasks", {"See the doctor": 1})
     await agents.refusal("See the doctor")
     lines = [(call.tool, call.asked, call.outcome, call.about) for call in await agents.store.calls.latest()]

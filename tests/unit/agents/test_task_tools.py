@@ -42,47 +42,47 @@ async def robot(agents: Agents) -> Agents:
     return agents
 
 
-async def created(agents: Agents, **spec: Any) -> str:
-    found = await agents.done("create_task", {"title": "Write the report", **spec})
+async def create_task(agents: Agents, **spec: Any) -> str:
+    found = await agents.expect_success("create_task", {"title": "Write the report", **spec})
     return str(found["task"]["id"])
 
 
 async def test_a_task_is_put_in_and_listed_in_order(robot: Agents) -> None:
     """S154, S157."""
-    low = await created(robot, priority=3)
-    high = await created(robot, priority=1, context="All of it.", workflow="feature-dev", tags=["work"])
-    listed = (await robot.done("list_tasks"))["tasks"]
+    low = await create_task(robot, priority=3)
+    high = await create_task(robot, priority=1, context="All of it.", workflow="feature-dev", tags=["work"])
+    listed = (await robot.expect_success("list_tasks"))["tasks"]
     assert [task["id"] for task in listed] == [high, low]
     assert (listed[0]["context"], listed[0]["workflow"], listed[0]["from"]) == (
         "All of it.",
         "feature-dev",
         {"door": "mcp", "reference": "robot"},
     )
-    assert (await robot.done("list_tasks", name="stranger"))["tasks"] == []
+    assert (await robot.expect_success("list_tasks", name="stranger"))["tasks"] == []
     assert await robot.refusal("create_task", {"title": "x", "workflow": "cooking"}) == (
         "There is no workflow “cooking”; there are decompose, feature-dev and tdd-cycle. (workflow)"
     )
 
 
 async def test_a_call_with_the_same_name_adds_once(robot: Agents) -> None:
-    first = await created(robot, once="monday")
-    assert await created(robot, once="monday") == first
-    assert await created(robot) != await created(robot)
+    first = await create_task(robot, once="monday")
+    assert await create_task(robot, once="monday") == first
+    assert await create_task(robot) != await create_task(robot)
     assert len(await robot.store.tasks.of(ANNA)) == 3
 
 
 async def test_a_task_is_claimed_by_one(robot: Agents) -> None:
     """S158-S162."""
-    task = await created(robot, workflow="tdd-cycle")
-    pulled = (await robot.done("pull"))["task"]
+    task = await create_task(robot, workflow="tdd-cycle")
+    pulled = (await robot.expect_success("pull"))["task"]
     assert (pulled["id"], pulled["state"], pulled["claimed_by"]) == (task, "running", "mcp:robot")
     assert [rule["id"] for rule in pulled["rules"]] == [rule.id for rule in load_shipped("tdd-cycle").rules]
     assert pulled["completes"] == "It is done by the person's word; until then it waits for them."
-    assert await robot.done("pull", name="other") == {
+    assert await robot.expect_success("pull", name="other") == {
         "task": None,
         "message": "There is nothing to pull: the queue is empty, or all that is in it waits, or is for a later day.",
     }
-    message = (await robot.done("pull", {"task_id": task}, "other"))["message"]
+    message = (await robot.expect_success("pull", {"task_id": task}, "other"))["message"]
     assert message == "This task cannot be pulled now: it is running."
     mine = {"task_id": task, "outcome": "done", "evidence": "It is."}
     assert "You have not claimed this task" in await robot.refusal("finish_task", mine, "other")
@@ -90,30 +90,30 @@ async def test_a_task_is_claimed_by_one(robot: Agents) -> None:
     assert "There is no task" in await robot.refusal("pull", {"task_id": task}, "stranger")
     robot.clock.at += timedelta(minutes=61)
     assert "the time is up" in await robot.refusal("finish_task", mine)
-    assert (await robot.done("pull", name="other"))["task"]["claimed_by"] == "mcp:other"
+    assert (await robot.expect_success("pull", name="other"))["task"]["claimed_by"] == "mcp:other"
 
 
 async def test_what_the_person_does_waits_for_their_word(robot: Agents) -> None:
-    task = await created(robot)
-    await robot.done("pull")
+    task = await create_task(robot)
+    await robot.expect_success("pull")
     told = {"task_id": task, "outcome": "done", "evidence": "Sent to Ben,\n*see* <there>."}
-    finished = (await robot.done("finish_task", told))["task"]
+    finished = (await robot.expect_success("finish_task", told))["task"]
     assert (finished["state"], finished["outcome"]) == ("waiting", "mcp:robot: Sent to Ben, *see* <there>.")
     (waiting,) = await robot.store.tasks.waiting()
     assert waiting.id == task
 
 
 async def test_a_failure_is_kept_with_its_reason(robot: Agents) -> None:
-    task = await created(robot)
-    await robot.done("pull")
+    task = await create_task(robot)
+    await robot.expect_success("pull")
     failed = {"task_id": task, "outcome": "failed", "evidence": "No access."}
-    assert (await robot.done("finish_task", failed))["task"]["state"] == "failed"
+    assert (await robot.expect_success("finish_task", failed))["task"]["state"] == "failed"
 
 
 async def test_the_rules_of_the_workflow_are_checked_before_it_is_done(robot: Agents) -> None:
     """S162, S142: what breaks a rule is refused with the remedy, and the task stays claimed as it was."""
-    task = await created(robot, workflow="tdd-cycle")
-    await robot.done("pull")
+    task = await create_task(robot, workflow="tdd-cycle")
+    await robot.expect_success("pull")
     told = {"task_id": task, "outcome": "done", "evidence": "All green."}
     refused = await robot.refusal("finish_task", told)
     assert refused.startswith("Commit what you did, with its tests passing, before you say that it is done. Rule: The")
@@ -128,11 +128,11 @@ async def test_the_rules_of_the_workflow_are_checked_before_it_is_done(robot: Ag
 async def test_what_only_the_person_can_say_is_not_believed(robot: Agents) -> None:
     """S136, S162: an agent cannot approve its own plan, by a step, by a text in the task, or by calling it so."""
     claimed = [{"do": ["implement"], "true": ["plan_approved"]}]
-    task = await created(robot, workflow="feature-dev", context="## Approved Plan\n## User Story\n## Requirements")
-    await robot.done("pull", {"task_id": task})
+    task = await create_task(robot, workflow="feature-dev", context="## Approved Plan\n## User Story\n## Requirements")
+    await robot.expect_success("pull", {"task_id": task})
     told = {"task_id": task, "outcome": "done", "evidence": "All green."}
     assert "true" in await robot.refusal("finish_task", {**told, "steps": claimed})
-    finished = (await robot.done("finish_task", {**told, "steps": [{"do": [do]} for do in FEATURE]}))["task"]
+    finished = (await robot.expect_success("finish_task", {**told, "steps": [{"do": [do]} for do in FEATURE]}))["task"]
     assert finished["state"] == "waiting"
     assert "The plan is approved" in finished["outcome"]
     assert "The user story is captured" not in finished["outcome"]
@@ -144,10 +144,10 @@ async def test_a_file_approves_nothing(robot: Agents) -> None:
     """S136, S291: the worker could have written the file, so the person is asked anyway."""
     robot.workflows = read_own({"ship": SIGNED})
     robot.facts = TableFacts(files=True)
-    task = await created(robot, workflow="ship")
-    await robot.done("pull")
+    task = await create_task(robot, workflow="ship")
+    await robot.expect_success("pull")
     told = {"task_id": task, "outcome": "done", "evidence": "Out.", "steps": [{"do": ["release"]}]}
-    finished = (await robot.done("finish_task", told))["task"]
+    finished = (await robot.expect_success("finish_task", told))["task"]
     assert finished["outcome"] == "mcp:robot: Out. I need your word on this first. Is it so: It may go out?"
 
 
@@ -155,40 +155,42 @@ async def test_steps_are_looked_at_as_they_are_recorded(robot: Agents) -> None:
     """S136: what a command proves at the time of a step is not asked of the person later, and what it denies counts."""
     tests = TableFacts(test=False, tests=False, files=True)
     robot.facts = tests
-    task = await created(robot, workflow="tdd-cycle")
-    await robot.done("pull")
+    task = await create_task(robot, workflow="tdd-cycle")
+    await robot.expect_success("pull")
     for do in ("write_test", "see_test_fail", "implement", "run_test"):
-        await robot.done("record_steps", {"task_id": task, "steps": [{"do": [do]}]})
+        await robot.expect_success("record_steps", {"task_id": task, "steps": [{"do": [do]}]})
     commit = {"task_id": task, "steps": [{"do": ["commit"]}]}
     assert "Rule: All tests pass before a commit." in await robot.refusal("record_steps", commit)
     tests.answers |= {"test": True, "tests": True}
-    await robot.done("record_steps", {"task_id": task, "steps": [{"do": ["run_test"]}]})
-    finished = (await robot.done("finish_task", {**commit, "outcome": "done", "evidence": "All green."}))["task"]
+    await robot.expect_success("record_steps", {"task_id": task, "steps": [{"do": ["run_test"]}]})
+    finished = (await robot.expect_success("finish_task", {**commit, "outcome": "done", "evidence": "All green."}))[
+        "task"
+    ]
     assert (finished["state"], finished["outcome"]) == ("waiting", "mcp:robot: All green.")
 
 
 async def test_a_plan_is_done_when_it_was_committed(robot: Agents) -> None:
     """S162: the fact is looked up and does not depend on the agent's claim."""
-    task = await created(robot, work={"kind": "plan_day", "date": "2026-03-02"})
-    pulled = (await robot.done("pull"))["task"]
+    task = await create_task(robot, work={"kind": "plan_day", "date": "2026-03-02"})
+    pulled = (await robot.expect_success("pull"))["task"]
     assert pulled["completes"] == "It is done when the plan of 2026-03-02 was committed."
     told = {"task_id": task, "outcome": "done", "evidence": "Planned."}
-    assert (await robot.done("finish_task", told))["task"]["state"] == "waiting"
+    assert (await robot.expect_success("finish_task", told))["task"]["state"] == "waiting"
 
 
 async def test_a_review_is_done_when_nothing_waits(robot: Agents) -> None:
-    task = await created(robot, work={"kind": "review_constraints"})
-    await robot.done("pull")
+    task = await create_task(robot, work={"kind": "review_constraints"})
+    await robot.expect_success("pull")
     told = {"task_id": task, "outcome": "done", "evidence": "Looked at all."}
-    assert (await robot.done("finish_task", told))["task"]["state"] == "done"
+    assert (await robot.expect_success("finish_task", told))["task"]["state"] == "done"
 
 
 async def test_an_agent_says_all_details_of_a_task(robot: Agents) -> None:
     details = DETAILED.model_dump(mode="json")
-    task = await created(robot, details=details)
+    task = await create_task(robot, details=details)
     (queued,) = await robot.store.tasks.of(ANNA)
     assert (queued.id, queued.spec.details) == (task, DETAILED)
-    assert (await robot.done("list_tasks"))["tasks"][0]["details"] == details
+    assert (await robot.expect_success("list_tasks"))["tasks"][0]["details"] == details
     said = {"title": "x", "details": {"at": "09:00", "from_time": "10:00"}}
     assert "It starts before it may begin; leave out one of the two times." in await robot.refusal("create_task", said)
 
@@ -200,8 +202,8 @@ async def test_a_short_task_is_no_deep_work_unless_the_agent_says_so(
     robot: Agents, details: dict[str, str], kind: str
 ) -> None:
     """S106"""
-    await created(robot, work={"kind": "do", "minutes": 15}, details=details)
-    assert (await robot.done("list_tasks"))["tasks"][0]["details"]["kind"] == kind
+    await create_task(robot, work={"kind": "do", "minutes": 15}, details=details)
+    assert (await robot.expect_success("list_tasks"))["tasks"][0]["details"]["kind"] == kind
 
 
 @pytest.mark.parametrize(("workflow", "plan"), [("tdd-cycle", TDD), ("feature-dev", FEATURE), ("decompose", DECOMPOSE)])
@@ -209,10 +211,10 @@ async def test_a_published_plan_runs_to_the_word_of_the_person(
     robot: Agents, workflow: str, plan: tuple[str, ...]
 ) -> None:
     """S137, S141: an agent may report it; what its steps do not prove is asked of the person, and then it is done."""
-    task_id = await created(robot, workflow=workflow)
-    await robot.done("pull")
+    task_id = await create_task(robot, workflow=workflow)
+    await robot.expect_success("pull")
     told = {"task_id": task_id, "outcome": "done", "evidence": "Done.", "steps": [{"do": [do]} for do in plan]}
-    finished = (await robot.done("finish_task", told))["task"]
+    finished = (await robot.expect_success("finish_task", told))["task"]
     assert finished["state"] == "waiting"
     assert "I need your word on this first. Is it so: " in finished["outcome"]
     rules = load_shipped(workflow)
@@ -227,15 +229,15 @@ async def test_a_published_plan_runs_to_the_word_of_the_person(
 
 async def test_an_agent_breaks_a_goal_into_parts_that_wait_for_the_person(robot: Agents) -> None:
     """S168: with the rules of a goal, once; the goal is done when the person has approved the parts."""
-    goal = await created(robot, title="Write my thesis", work={"kind": "decompose"}, workflow="decompose")
-    other = await created(robot)
+    goal = await create_task(robot, title="Write my thesis", work={"kind": "decompose"}, workflow="decompose")
+    other = await create_task(robot)
     parts = [{"title": "Outline", "minutes": 60}, {"title": "Deadline", "tag": "CLARIFY"}]
     told = {"task_id": goal, "goal": "A thesis by June", "parts": parts}
     assert "You have not claimed this task" in await robot.refusal("lay_out_parts", told)
-    await robot.done("pull", {"task_id": goal})
+    await robot.expect_success("pull", {"task_id": goal})
     assert "Write down what you assume" in await robot.refusal("lay_out_parts", told)
     told |= {"assumptions": ["The topic stands"], "probes": ["Ask the professor"]}
-    added = (await robot.done("lay_out_parts", told))["tasks"]
+    added = (await robot.expect_success("lay_out_parts", told))["tasks"]
     tagged = {each["title"]: each["tags"] for each in added}
     assert tagged == {
         "Review: Write my thesis": [],
@@ -245,7 +247,7 @@ async def test_an_agent_breaks_a_goal_into_parts_that_wait_for_the_person(robot:
     }
     assert all(each["blocked_by"] for each in added if not each["title"].startswith("Review"))
     assert "has its parts already" in await robot.refusal("lay_out_parts", told)
-    finished = await robot.done("finish_task", {"task_id": goal, "outcome": "done", "evidence": "Laid out."})
+    finished = await robot.expect_success("finish_task", {"task_id": goal, "outcome": "done", "evidence": "Laid out."})
     assert finished["task"]["state"] == "waiting"
     tasks = await robot.store.tasks.of(ANNA)
     (waiting,) = [each for each in tasks if each.id == goal]
@@ -253,5 +255,5 @@ async def test_an_agent_breaks_a_goal_into_parts_that_wait_for_the_person(robot:
     rules = load_shipped("decompose")
     done = approve_parts(waiting, rules, await look_up(waiting, rules, tasks, NothingAllowed()))
     assert done.state is TaskState.DONE
-    await robot.done("pull", {"task_id": other})
+    await robot.expect_success("pull", {"task_id": other})
     assert "no goal" in await robot.refusal("lay_out_parts", told | {"task_id": other})

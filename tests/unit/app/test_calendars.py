@@ -50,7 +50,7 @@ def caldav(tmp_path: Path) -> Iterator[str]:
     server.stop()
 
 
-async def said(settings: Settings) -> tuple[str, str]:
+async def run_check(settings: Settings) -> tuple[str, str]:
     check = await check_calendars(settings)
     return check.state, check.message.partition(" answers in ")[2][4:] or check.message
 
@@ -70,7 +70,7 @@ async def said(settings: Settings) -> tuple[str, str]:
     ],
 )
 async def test_google(google: GoogleMcp, given: dict[str, str], state: str, message: str) -> None:
-    found, words = await said(read_settings(calendar_url=google.url, **given))
+    found, words = await run_check(read_settings(calendar_url=google.url, **given))
     assert (found, words.removeprefix("s")) == (state, message)
 
 
@@ -110,7 +110,7 @@ async def test_google_without_a_login_and_no_server_at_all(google: GoogleMcp) ->
     ],
 )
 async def test_caldav(caldav: str, given: dict[str, str], state: str, message: str) -> None:
-    assert await said(read_settings(caldav_url=caldav, caldav_username="me", **given)) == (state, message)
+    assert await run_check(read_settings(caldav_url=caldav, caldav_username="me", **given)) == (state, message)
 
 
 async def test_an_address_without_calendars(caldav: str) -> None:

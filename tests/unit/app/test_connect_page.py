@@ -13,13 +13,13 @@ from pathlib import Path
 import httpx
 import pytest
 from starlette.applications import Starlette
-from tests.contracts.journal_examples import applied, create, transaction
+from tests.contracts.journal_examples import create, make_applied, transaction
 from tests.contracts.session_examples import session as any_session
 from tests.emulators.google.accounts import Client, GoogleAccounts
 from tests.emulators.google.emulator import CUT, Fault, GoogleEmulator
 from tests.emulators.microsoft.emulator import MicrosoftEmulator
 from tests.fakes.google_store import GoogleStore
-from tests.fakes.serving import served
+from tests.fakes.serving import serve_app
 from tests.unit.conversation.person import ManualClock
 
 from fateforger.adapters.store.connections import SqlConnections, Vault, new_key
@@ -138,10 +138,10 @@ async def site(tmp_path: Path) -> AsyncIterator[Site]:
             data_dir=tmp_path,
             google_client_id=google.accounts.client.id,
             google_client_secret=google.accounts.client.secret,
-            google_url=await stack.enter_async_context(served(google.app())),
+            google_url=await stack.enter_async_context(serve_app(google.app())),
             microsoft_client_id="the-client",
             microsoft_client_secret="the-secret",
-            microsoft_url=await stack.enter_async_context(served(microsoft.app())),
+            microsoft_url=await stack.enter_async_context(serve_app(microsoft.app())),
         )
         logins = build_logins(settings, connections, clock, back, store)
         servers = CalDavServers("Europe/Berlin", public_only=True)
@@ -335,7 +335,7 @@ async def test_erasing_a_person_ends_their_access(site: Site) -> None:
     with pytest.raises(CalendarBusy):
         await data.erase(ANNA)
     assert not any(grant.ended for grant in site.google.accounts.grants)
-    await site.store.journal.settle("t1", applied(create(7, tx="t1")))
+    await site.store.journal.settle("t1", make_applied(create(7, tx="t1")))
     await site.store.journal.close("t1", TxState.COMMITTED, site.clock.at)
     erased = await data.erase(ANNA)
     assert (erased.counts["connection"], erased.remains) == (1, "")

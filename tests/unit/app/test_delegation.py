@@ -14,7 +14,7 @@ from joserfc.jwk import RSAKey
 from tests.emulators.google.accounts import GoogleAccounts, Robot
 from tests.emulators.google.emulator import GoogleEmulator
 from tests.emulators.microsoft.emulator import MicrosoftEmulator
-from tests.fakes.serving import served
+from tests.fakes.serving import serve_app
 from tests.unit.conversation.person import ManualClock
 
 from fateforger.adapters.google.client import SCOPES
@@ -63,12 +63,12 @@ async def office(tmp_path: Path) -> AsyncIterator[Office]:
             data_dir=tmp_path,
             google_service_account=json.dumps(key),
             google_domains="example.com, other.example",
-            google_url=await stack.enter_async_context(served(google.app())),
+            google_url=await stack.enter_async_context(serve_app(google.app())),
             microsoft_client_id="the-client",
             microsoft_client_secret="the-secret",
             microsoft_tenant="contoso.example",
             microsoft_domains="contoso.example",
-            microsoft_url=await stack.enter_async_context(served(microsoft.app())),
+            microsoft_url=await stack.enter_async_context(serve_app(microsoft.app())),
         )
         yield Office(google, microsoft, settings, store, SqlConnections(store.database, Vault(new_key())), clock)
 

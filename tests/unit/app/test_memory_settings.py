@@ -29,7 +29,7 @@ def settings(folder: Path, **given: Any) -> Settings:
     return read_settings(data_dir=folder, **{f"memory_{name}": value for name, value in given.items()})
 
 
-def made(folder: Path) -> list[str]:
+def list_files(folder: Path) -> list[str]:
     return [path.name for path in folder.iterdir()]
 
 
@@ -83,7 +83,7 @@ async def test_doctor_on_the_embedded_one(tmp_path: Path) -> None:
     """It makes nothing where there is nothing, and leaves alone what a program has open."""
     here = settings(tmp_path)
     assert (await check_memory(here)).message == "There is no index yet. It is made when something is remembered."
-    assert made(tmp_path) == []
+    assert list_files(tmp_path) == []
     store = await open_state(here)
     await store.constraints.write([version_of("c")], cause="x")
     await store.aclose()

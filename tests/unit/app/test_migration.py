@@ -28,7 +28,7 @@ RULES = [{"hints": f'{{"uid": "tb_{number:04}"}}'} for number in range(500)]
 def silent(_: str, __: int, ___: int | None) -> None: ...
 
 
-async def moved(path: Path, constraints: Constraints, **asked: Any) -> Report:
+async def run_migration(path: Path, constraints: Constraints, **asked: Any) -> Report:
     asked = {"user_id": None, "apply": True, "progress": silent, **asked}
     async with open_sqlite_source(path) as source:
         return await migrate(source, constraints, **asked)
@@ -60,10 +60,10 @@ class Failing(MemoryConstraints):
 async def test_dry_run_writes_nothing_and_apply_once(tmp_path: Path) -> None:
     """S38: a dry run is the default, a second run writes nothing, and the progress is reported."""
     path, store = mirror_file(tmp_path / "old.db", *RULES), MemoryConstraints()
-    report = await moved(path, store, apply=False)
+    report = await run_migration(path, store, apply=False)
     assert (len(report.rows), report.written, await store.of(ALEX)) == (500, 0, ())
     steps: list[tuple[str, int, int | None]] = []
-    report = await moved(path, store, progress=lambda *step: steps.append(step))
+    report = await run_migration(path, store, progress=lambda *step: steps.append(step))
     assert (report.user_id, report.written, len(await store.of(ALEX))) == (ALEX, 500, 500)
     assert steps[499:] == [
         ("reading SQLite", 500, None),
@@ -71,7 +71,7 @@ async def test_dry_run_writes_nothing_and_apply_once(tmp_path: Path) -> None:
         ("writing", 400, 500),
         ("writing", 500, 500),
     ]
-    report = await moved(path, store)
+    report = await run_migration(path, store)
     assert (report.written, {row.outcome.value for row in report.rows}, len(await store.of(ALEX))) == (0, {"same"}, 500)
 
 
@@ -79,10 +79,10 @@ async def test_what_was_cut_off_goes_on(tmp_path: Path) -> None:
     """Each batch is whole; the next run writes the rest, and nothing twice."""
     path, store = mirror_file(tmp_path / "old.db", *RULES), Failing(after=1)
     with pytest.raises(StoreUnavailable) as caught:
-        await moved(path, store)
+        await run_migration(path, store)
     assert caught.value.message == "The disk is full. 200 of 500 are written; run it again and it goes on there."
     store.after = 10
-    report = await moved(path, store)
+    report = await run_migration(path, store)
     assert (report.written, len(await store.of(ALEX)), store.after) == (300, 500, 8)
 
 
@@ -99,7 +99,7 @@ async def test_a_change_made_meanwhile_is_not_written_over(tmp_path: Path) -> No
 
     store = Meanwhile()
     with pytest.raises(VersionConflict):
-        await moved(path, store)
+        await run_migration(path, store)
     assert [version.uid for version in await store.of(ALEX)] == ["tb_0001"]
 
 
@@ -110,14 +110,14 @@ async def test_whose_they_are(tmp_path: Path) -> None:
         MemoryConstraints(),
     )
     with pytest.raises(BadInput) as caught:
-        await moved(path, store)
+        await run_migration(path, store)
     assert caught.value.message == "There are constraints of 2 people; say whose to move: --user ID."
-    report = await moved(path, store, user_id="U0ROBIN")
+    report = await run_migration(path, store, user_id="U0ROBIN")
     assert (len(report.rows), report.others, await store.people()) == (2, 1, ("U0ROBIN",))
-    report = await moved(path, store, user_id="U0SAM")
+    report = await run_migration(path, store, user_id="U0SAM")
     assert (report.rows, report.others, await store.people()) == ((), 3, ("U0ROBIN",))
     with pytest.raises(BadInput) as caught:
-        await moved(mirror_file(tmp_path / "empty.db"), store)
+        await run_migration(mirror_file(tmp_path / "empty.db"), store)
     assert caught.value.message == "There is nothing to move: no constraint is there."
 
 

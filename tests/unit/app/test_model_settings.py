@@ -13,7 +13,7 @@ from tests.factories.reading import read_message
 from tests.factories.words import wants
 from tests.fakes.openai_server import KEY, MODEL, Asked, Says, in_turn, model_server
 from tests.fakes.scripted_model import ScriptedModel
-from tests.unit.conversation.sessions import MONDAY, MORNING, event, planned, said, task
+from tests.unit.conversation.sessions import MONDAY, MORNING, event, make_command, plan_session, task
 
 from fateforger.adapters.model.client import LengthReport
 from fateforger.adapters.model.endpoint import PROVIDERS, Answers, Price, Thinking
@@ -161,9 +161,9 @@ async def test_doctor_sends_as_much_as_the_fullest_day_needs(tmp_path: Path) -> 
     rule = "no calls before ten, ever, and never two meetings in a row"
     rules = tuple(version_of(f"r{n}", necessity="must", description=f"{rule}, number {n}") for n in range(40))
     known = RecalledConstraints(day=MONDAY, stage=TimeboxingStage.REFINE, at=MORNING, versions=rules)
-    now = planned(TimeboxingStage.REFINE, *tasks, events=meetings, recalled=known)
+    now = plan_session(TimeboxingStage.REFINE, *tasks, events=meetings, recalled=known)
     silent = ScriptedModel(by=lambda p: wants("answer") if "decide" in p.name else ModelUnreachable("Down."))
-    await read_message(said("user_reply", text="x" * MAX_PROMPT_MESSAGE_CHARS), now, silent, rules)
+    await read_message(make_command("user_reply", text="x" * MAX_PROMPT_MESSAGE_CHARS), now, silent, rules)
     prompt = silent.prompts[-1]
     assert prompt.name.startswith("patch/")
     async with model_server(answer) as server:

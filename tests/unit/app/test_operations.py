@@ -28,7 +28,7 @@ async def store(tmp_path: Path) -> AsyncIterator[Store]:
     await store.aclose()
 
 
-async def asked(operations: Operations) -> dict[str, Any]:
+async def fetch_operations(operations: Operations) -> dict[str, Any]:
     transport = httpx.ASGITransport(Starlette(routes=[operations.route]))
     async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
         answer: dict[str, Any] = (await client.get(PATH)).json()
@@ -45,7 +45,7 @@ async def test_one_row_is_read_however_many_sessions_there_are(store: Store) -> 
         read.append(" ".join(statement.split()) + f" {parameters}")
 
     event.listen(store.database.engine, "before_cursor_execute", note)
-    assert (await asked(Operations(store, SystemClock())))["database"] is True
+    assert (await fetch_operations(Operations(store, SystemClock())))["database"] is True
     selects = [statement for statement in read if statement.startswith("SELECT")]
     assert len(selects) == 1
     assert "LIMIT ? OFFSET ? (1, 0)" in selects[0], selects
@@ -67,10 +67,10 @@ async def test_a_database_that_does_not_answer_is_not_waited_for(store: Store, m
     try:
         with monkeypatch.context() as impatient:
             impatient.setattr(operations_module, "_PATIENCE", 0.05)
-            assert (await asked(Operations(store, SystemClock())))["database"] is False
+            assert (await fetch_operations(Operations(store, SystemClock())))["database"] is False
         event.listen(store.database.engine, "before_cursor_execute", lambda *given: read.append(given[2]))
     finally:
         free.set()
     await busy
-    assert (await asked(Operations(store, SystemClock())))["database"] is True
+    assert (await fetch_operations(Operations(store, SystemClock())))["database"] is True
     assert len([statement for statement in read if statement.startswith("SELECT")]) == 1

@@ -141,10 +141,10 @@ class History:
     async def judge(self) -> None:
         wanted = BEFORE if self.act == "undo" else AFTER
         world = self.world
-        assert world.managed() == view_of(wanted)
-        assert world.store.shown()[self.foreign.id] == self.foreign
+        assert world.list_own_events() == view_of(wanted)
+        assert world.store.get_live_events()[self.foreign.id] == self.foreign
         assert self.breaches == []
-        keys = [e.marker.key for e in world.store.shown().values() if e.marker is not None]
+        keys = [e.marker.key for e in world.store.get_live_events().values() if e.marker is not None]
         assert len(set(keys)) == len(keys)
         transactions = await world.journal.history(world.calendar.key)
         assert all(r.state.is_settled for t in transactions for r in t.records)
@@ -191,7 +191,7 @@ async def test_every_single_fault(act: Act, kind: Kind) -> None:
     prepared = await History(act, kind).prepare()
     troubles = await all_troubles(prepared, CALL_FAULTS)
     for trouble in troubles:
-        with told(act, trouble):
+        with name_failure(act, trouble):
             await play(prepared, (trouble,))
     print(f"{act}: {len(troubles)} histories with one fault")  # noqa: T201  shown with -rP
     assert len(troubles) >= FEWEST
@@ -213,14 +213,14 @@ async def test_every_pair_of_faults(act: Act) -> None:
         if not (one[0] == two[0] == "call" and one > two)
     ]
     for number, pair in enumerate(pairs):
-        with told(act, *pair):
+        with name_failure(act, *pair):
             await play(both[number % 2], pair)
     print(f"{act}: {len(pairs)} histories with two faults")  # noqa: T201  shown with -rP
     assert len(pairs) >= FEWEST**2 / 4
 
 
 @contextmanager
-def told(act: Act, *troubles: Trouble) -> Iterator[None]:
+def name_failure(act: Act, *troubles: Trouble) -> Iterator[None]:
     """Say which history went wrong."""
     try:
         yield

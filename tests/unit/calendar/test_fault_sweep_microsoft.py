@@ -10,7 +10,7 @@ from tests.emulators.microsoft.emulator import Fault
 from tests.factories.trouble import CALL_FAULTS
 from tests.fakes.google_calendar import GoogleCalendarFake
 from tests.fakes.outlook_calendar import OutlookCalls, OutlookStore, open_outlook
-from tests.unit.calendar.test_fault_sweep import FEWEST, Act, History, Trouble, all_troubles, play, told
+from tests.unit.calendar.test_fault_sweep import FEWEST, Act, History, Trouble, all_troubles, name_failure, play
 
 REQUEST_FAULTS = {
     "not reached": Fault("lost"),
@@ -66,7 +66,7 @@ async def test_every_single_fault_of_a_call_or_commit(act: Act) -> None:
     prepared = await OutlookHistory(act, "conditional").prepare()
     troubles = await all_troubles(prepared, CALL_FAULTS)
     for trouble in troubles:
-        with told(act, trouble):
+        with name_failure(act, trouble):
             await play(prepared, (trouble,))
     assert len(troubles) >= FEWEST
 
@@ -78,7 +78,7 @@ async def test_every_single_fault_of_a_request(act: Act) -> None:
     smooth = await play(prepared)
     for position in range(smooth.requests_after - smooth.requests + 2):
         for what in REQUEST_FAULTS:
-            with told(act, ("request", position, what)):
+            with name_failure(act, ("request", position, what)):
                 await play(prepared, (("request", position, what),))
 
 
@@ -94,5 +94,5 @@ async def test_pairs_of_faults_of_requests(act: Act) -> None:
             for one in deadly:
                 for other in deadly:
                     pair = (("request", first, one), ("request", second, other))
-                    with told(act, *pair):
+                    with name_failure(act, *pair):
                         await play(prepared, pair)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.factories.paper import Paper, day_of, event, fields, wanted
+from tests.factories.paper import Paper, day_of, event, fields, make_block
 
 from fateforger.calendar.event import EventFields, EventImage
 from fateforger.calendar.history import describe_plan
@@ -15,7 +15,7 @@ def against(block: EventFields, *foreign: EventImage, kind: ET = ET.DEEP_WORK) -
     paper = Paper()
     for image in foreign:
         paper = paper.with_event(image)
-    return paper.plan(day_of(wanted("b", block, kind=kind)))
+    return paper.plan(day_of(make_block("b", block, kind=kind)))
 
 
 LUNCH = fields("Lunch", 720, 60)
@@ -69,8 +69,8 @@ def test_what_is_taken_up_is_said_once_and_by_its_name() -> None:
 
 def test_a_long_event_takes_up_the_time_of_any_number_of_blocks() -> None:
     """S79: the notes stay a handful; a block that only touches it is written, with a note."""
-    blocks = [wanted(f"b{n}", fields(f"b{n}", 540 + 60 * n, 30), index=n) for n in range(7)]
-    after = wanted("after", fields("After", 1000, 60), index=7)
+    blocks = [make_block(f"b{n}", fields(f"b{n}", 540 + 60 * n, 30), index=n) for n in range(7)]
+    after = make_block("after", fields("After", 1000, 60), index=7)
     plan = Paper().with_event(WORKSHOP).plan(day_of(*blocks, after))
     assert [op.verb for op in plan.ops] == [Verb.NOOP] * 7 + [Verb.CREATE]
     assert len(plan.warnings) == 7
@@ -100,11 +100,11 @@ def test_it_is_never_silent() -> None:
 
 def test_each_event_stands_for_one_block_of_its_title() -> None:
     """The better one; unless it takes up the other's time, too."""
-    same = wanted("same", LUNCH, index=1)
+    same = make_block("same", LUNCH, index=1)
     paper = Paper().with_event(event("user1", LUNCH))
-    plan = paper.plan(day_of(wanted("near", fields("Lunch", 735, 60), index=0), same))
+    plan = paper.plan(day_of(make_block("near", fields("Lunch", 735, 60), index=0), same))
     assert [(op.key, op.verb) for op in plan.ops] == [("near", Verb.CREATE), ("same", Verb.NOOP)]
-    plan = paper.plan(day_of(wanted("inside", fields("Lunch", 730, 50), index=0), same))
+    plan = paper.plan(day_of(make_block("inside", fields("Lunch", 730, 50), index=0), same))
     assert [(op.key, op.verb) for op in plan.ops] == [("inside", Verb.NOOP), ("same", Verb.NOOP)]
 
 
@@ -124,7 +124,7 @@ def test_free_and_cancelled_events_stand_for_nothing(how: dict[str, object]) -> 
 
 def test_a_block_that_is_written_already_stays() -> None:
     """A duplicate that the person adds later changes nothing."""
-    paper = Paper().submit(day := day_of(wanted("b", LUNCH)))[0]
+    paper = Paper().submit(day := day_of(make_block("b", LUNCH)))[0]
     assert paper.with_event(event("user1", LUNCH)).plan(day).idle
 
 
@@ -132,7 +132,7 @@ def test_many_overlaps_are_summed_up() -> None:
     paper = Paper()
     for n in range(8):
         paper = paper.with_event(event(f"user{n}", fields("Call", 60 * n, 10)))
-    blocks = [wanted(f"b{n}", fields(f"b{n}", 60 * n, 30), index=n) for n in range(8)]
+    blocks = [make_block(f"b{n}", fields(f"b{n}", 60 * n, 30), index=n) for n in range(8)]
     plan = paper.plan(day_of(*blocks))
     assert len(plan.warnings) == 6
     assert plan.warnings[-1] == "3 more blocks overlap events of yours."

@@ -46,7 +46,7 @@ async def test_events_of_all_are_read_and_only_one_is_written_to() -> None:
         ("School", "Family", False),
         ("Report", None, True),
     ]
-    assert {event.summary for event in main.store.shown().values()} == {"Report"}
+    assert {event.summary for event in main.store.get_live_events().values()} == {"Report"}
 
 
 async def test_one_that_cannot_be_read_is_named_and_no_day_is_shown() -> None:

@@ -48,7 +48,7 @@ async def arrive(world: World, transaction_id: str) -> None:
 
 
 def titles(world: World) -> list[str]:
-    return [shown[0] for shown in world.managed()]
+    return [shown[0] for shown in world.list_own_events()]
 
 
 async def taken_back(world: World) -> str:
@@ -102,14 +102,14 @@ async def test_the_same_plan_again_is_whole_and_can_be_taken_back(world: World) 
 async def test_what_the_person_changed_stays(world: World) -> None:
     """P7: the event is theirs from then on; one note says so."""
     await taken_back(world)
-    (mine,) = [e for e in world.store.shown().values() if e.summary == "b"]
+    (mine,) = [e for e in world.store.get_live_events().values() if e.summary == "b"]
     world.store.user_edit(mine.id, start=at("20:00"), end=at("21:00"))
     result = await world.submitter().undo_last(cause="3")
     assert result.sentences[1:] == (
         "“c” reached your calendar late, after you had taken it back. I removed it.",
         "“b” reached your calendar late, after you had taken it back. You changed it, so I left it to you.",
     )
-    assert world.store.shown()[mine.id].start == at("20:00")
+    assert world.store.get_live_events()[mine.id].start == at("20:00")
     assert await world.submitter().late() == ()
     await world.submitter().undo_last(cause="4")
     assert titles(world) == ["b"]

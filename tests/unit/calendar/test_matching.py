@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.factories.paper import Paper, day_of, fields, wanted
+from tests.factories.paper import Paper, day_of, fields, make_block
 
 from fateforger.calendar.event import EventFields
 from fateforger.calendar.matching import assign
@@ -15,20 +15,22 @@ from fateforger.planning.plan import ET, type_of_color
 
 def outcome(there: list[EventFields], plan: list[EventFields]) -> list[tuple[str, int | None, int | None]]:
     """Return ``(verb, wish, event)`` for each op of the plan, by place, when no key helps with the pairing."""
-    paper = Paper().submit(day_of(*(wanted(f"old{n}", f, index=n) for n, f in enumerate(there))))[0]
+    paper = Paper().submit(day_of(*(make_block(f"old{n}", f, index=n) for n, f in enumerate(there))))[0]
     ids = {h.event_id: int(h.key[3:]) for h in paper.ledger.heads}
     kinds = [type_of_color(f.color_id) for f in plan]
-    ops = paper.plan(day_of(*(wanted(f"new{n}", f, index=n, kind=kinds[n]) for n, f in enumerate(plan)))).ops
+    ops = paper.plan(day_of(*(make_block(f"new{n}", f, index=n, kind=kinds[n]) for n, f in enumerate(plan)))).ops
     return [(op.verb.value, int(op.key[3:]) if op.key.startswith("new") else None, ids.get(op.event_id)) for op in ops]
 
 
 def test_the_key_decides_first() -> None:
     """S74: a block that is renamed and moved keeps its event, even if another event looks alike."""
-    paper = Paper().submit(day_of(wanted("a", fields("Focus", 540)), wanted("b", fields("Lunch", 720), index=1)))[0]
-    swapped = day_of(wanted("a", fields("Lunch", 720)), wanted("b", fields("Focus", 540), index=1))
+    paper = Paper().submit(
+        day_of(make_block("a", fields("Focus", 540)), make_block("b", fields("Lunch", 720), index=1))
+    )[0]
+    swapped = day_of(make_block("a", fields("Lunch", 720)), make_block("b", fields("Focus", 540), index=1))
     after = paper.submit(swapped)[0]
     assert after.events.keys() == paper.events.keys()
-    assert after.shown("a").summary == "Lunch"
+    assert after.get_event("a").summary == "Lunch"
 
 
 def test_equal_ones_need_nothing() -> None:
@@ -115,16 +117,16 @@ MADE_OWN = {
 @pytest.mark.parametrize("made", MADE_OWN.values(), ids=MADE_OWN.keys())
 def test_an_event_that_a_person_made_their_own_becomes_nothing_else(made: dict[str, Any]) -> None:
     """K12: another block at its time is a new event, the person keeps theirs, and hears that both are there."""
-    paper = Paper().submit(day_of(wanted("a", fields("Answer mail", 540))))[0]
-    mine = paper.shown("a").id
-    other = day_of(wanted("b", fields("Call the plumber", 540)))
+    paper = Paper().submit(day_of(make_block("a", fields("Answer mail", 540))))[0]
+    mine = paper.get_event("a").id
+    other = day_of(make_block("b", fields("Call the plumber", 540)))
     assert [op.verb for op in paper.plan(other).ops] == [Verb.CREATE, Verb.DELETE]
     paper = paper.edit(mine, **made)
     plan = paper.plan(other)
     assert [(op.verb, op.event_id == mine) for op in plan.ops] == [(Verb.CREATE, False), (Verb.RELEASE, True)]
     (warning,) = plan.warnings
     assert warning.startswith("“Call the plumber”, 09:00–10:00, overlaps “Answer")
-    same = paper.plan(day_of(wanted("b", fields(paper.events[mine].summary, 570))))
+    same = paper.plan(day_of(make_block("b", fields(paper.events[mine].summary, 570))))
     assert [(op.verb, op.event_id == mine) for op in same.ops] == [(Verb.UPDATE, True)]
 
 
@@ -140,7 +142,7 @@ def test_titles_are_compared_without_case_and_space() -> None:
 
 
 def test_nothing_matches_a_released_event() -> None:
-    paper = Paper().submit(day_of(wanted("a", fields("Focus", 540))))[0]
-    paper = paper.edit(paper.shown("a").id, description="mine").submit(day_of())[0]
-    plan = paper.plan(day_of(wanted("b", fields("Focus", 900))))
+    paper = Paper().submit(day_of(make_block("a", fields("Focus", 540))))[0]
+    paper = paper.edit(paper.get_event("a").id, description="mine").submit(day_of())[0]
+    plan = paper.plan(day_of(make_block("b", fields("Focus", 900))))
     assert [op.verb for op in plan.ops] == [Verb.CREATE]

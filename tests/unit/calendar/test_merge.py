@@ -11,7 +11,7 @@ from fateforger.calendar.event import Canon
 BASE = fields("Focus", 540, 60, "notes").canon
 
 
-def changed(**values: object) -> Canon:
+def change_fields(**values: object) -> Canon:
     return BASE._replace(**values)  # type: ignore[arg-type]  # the names are fields
 
 
@@ -57,21 +57,21 @@ CASES: dict[str, tuple[Fields, Fields, Fields, set[str], set[str]]] = {
 @pytest.mark.parametrize("name", CASES)
 def test_who_changed_what(name: str) -> None:
     plan, person, result, adopted, conflicts = CASES[name]
-    merged = merge(wanted=BASE, base=BASE, theirs=changed(**person), ours=changed(**plan))
-    assert merged == FieldMerge(changed(**result), frozenset(adopted), dict.fromkeys(conflicts, "open"))
+    merged = merge(wanted=BASE, base=BASE, theirs=change_fields(**person), ours=change_fields(**plan))
+    assert merged == FieldMerge(change_fields(**result), frozenset(adopted), dict.fromkeys(conflicts, "open"))
 
 
 @pytest.mark.parametrize(("keep", "summary"), [("calendar", "C"), ("plan", "P"), ("open", "C")])
 def test_who_wins_a_conflict(keep: Keep, summary: str) -> None:
-    theirs = changed(summary="C")
+    theirs = change_fields(summary="C")
     rules = Rules(theirs, {"summary": keep})
-    merged = merge(wanted=BASE, base=BASE, theirs=theirs, ours=changed(summary="P"), rules=rules)
-    assert merged == FieldMerge(changed(summary=summary), frozenset(), {"summary": keep})
+    merged = merge(wanted=BASE, base=BASE, theirs=theirs, ours=change_fields(summary="P"), rules=rules)
+    assert merged == FieldMerge(change_fields(summary=summary), frozenset(), {"summary": keep})
 
 
 def test_a_wish_made_with_the_calendar_in_view_wins() -> None:
     """As long as the calendar still shows what was in view."""
-    theirs, ours = changed(summary="C"), changed(summary="P")
+    theirs, ours = change_fields(summary="C"), change_fields(summary="P")
     seen = Rules(theirs, known=True, seen=theirs)
     stale = Rules(theirs, known=True, seen=BASE)
     assert merge(wanted=BASE, base=BASE, theirs=theirs, ours=ours, rules=seen).conflicts == {"summary": "plan"}
@@ -80,13 +80,13 @@ def test_a_wish_made_with_the_calendar_in_view_wins() -> None:
 
 def test_what_was_asked_is_not_written_before_it_is_answered() -> None:
     """Even where the record says that only the plan changed: after an undo it does."""
-    ours = changed(summary="P")
+    ours = change_fields(summary="P")
     asked = Rules(BASE, {"summary": "open"})
     assert merge(wanted=BASE, base=BASE, theirs=BASE, ours=ours, rules=asked) == FieldMerge(
         BASE, frozenset(), {"summary": "open"}
     )
-    chosen = Rules(changed(summary="C"), {"summary": "plan"})
-    back = merge(wanted=BASE, base=BASE, theirs=changed(summary="C"), ours=BASE, rules=chosen)
+    chosen = Rules(change_fields(summary="C"), {"summary": "plan"})
+    back = merge(wanted=BASE, base=BASE, theirs=change_fields(summary="C"), ours=BASE, rules=chosen)
     assert back.result == BASE
 
 
@@ -94,14 +94,14 @@ def test_a_time_conflict_goes_to_one_side_as_a_whole() -> None:
     merged = merge(
         wanted=BASE,
         base=BASE,
-        theirs=changed(**times(660, 60)),
-        ours=changed(**times(600, 30)),
+        theirs=change_fields(**times(660, 60)),
+        ours=change_fields(**times(600, 30)),
         rules=Rules(rest="plan"),
     )
-    assert merged.result == changed(**times(600, 30))
+    assert merged.result == change_fields(**times(600, 30))
 
 
 def test_text_that_the_calendar_rewrote_is_nobodys_change() -> None:
     """P5: the plan asked for one thing, the calendar made another of it, and neither changed since."""
-    made = changed(description="<p>notes</p>")
+    made = change_fields(description="<p>notes</p>")
     assert merge(wanted=BASE, base=made, theirs=made, ours=BASE) == FieldMerge(made)

@@ -32,7 +32,7 @@ def after(key: str, **changes: Any) -> TBPlan:
 
 def _plan(key: str, **changes: Any) -> Any:
     paper = Paper().submit(build_desired_day(CHAIN))[0]
-    return paper.edit(paper.shown(key).id, **changes).plan(build_desired_day(CHAIN))
+    return paper.edit(paper.get_event(key).id, **changes).plan(build_desired_day(CHAIN))
 
 
 def starts(plan: TBPlan) -> dict[str, str]:
@@ -98,7 +98,7 @@ def test_it_is_told_in_sentences() -> None:
 
 def test_a_conflict_that_the_plan_won_is_told() -> None:
     paper = Paper().submit(build_desired_day(CHAIN))[0]
-    paper = paper.edit(paper.shown("e").id, summary="Mine")
+    paper = paper.edit(paper.get_event("e").id, summary="Mine")
     renamed = CHAIN.replace([*CHAIN.events[:4], block("e", "15:00", name="E!")])
     plan = paper.plan(build_desired_day(renamed), keep="plan")
     assert describe_changes(plan, ZoneInfo(TZ)) == (

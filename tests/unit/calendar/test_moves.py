@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 from tests.factories.days import NOON
-from tests.factories.paper import Paper, day_of, event, fields, wanted
+from tests.factories.paper import Paper, day_of, event, fields, make_block
 
 from fateforger.calendar.transactions import (
     OpRecord,
@@ -51,8 +51,10 @@ ALLOWED_TX = {
 
 
 def transaction() -> Transaction:
-    paper = Paper().submit(day_of(wanted("gone", fields("gone", 400))))[0].with_event(event("user1", fields("b", 700)))
-    plan = paper.plan(day_of(wanted("a"), wanted("b", fields("b", 700), index=1)))
+    paper = (
+        Paper().submit(day_of(make_block("gone", fields("gone", 400))))[0].with_event(event("user1", fields("b", 700)))
+    )
+    plan = paper.plan(day_of(make_block("a"), make_block("b", fields("b", 700), index=1)))
     return begin_transaction(plan, id="t", calendar="c", kind="submit", created_at=NOON, cause="x", group="g")
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from tests.factories.days import DAY, at
-from tests.factories.paper import Paper, day_of, fields, wanted
+from tests.factories.paper import Paper, day_of, fields, make_block
 
 from fateforger.calendar.event import PLAIN, EventImage, Marker
 from fateforger.calendar.model import Standing, SyncOp, Verb
@@ -21,15 +21,15 @@ TIMES = {"start", "end"}
 
 def op_and_event(verb: Verb) -> tuple[SyncOp, EventImage]:
     """Return an op of that verb, and the event as the op found it (for a create: as it would be)."""
-    there = Paper().submit(day_of(wanted("a", BEFORE)), tx="old")[0]
+    there = Paper().submit(day_of(make_block("a", BEFORE)), tx="old")[0]
     if verb is Verb.CREATE:
-        paper, done = Paper().submit(day_of(wanted("a", AFTER)), tx="new")
-        return done.records[0].op, paper.shown("a")
-    wish = day_of(wanted("a", AFTER)) if verb is Verb.UPDATE else day_of()
-    return there.plan(wish, tx="new").ops[0], there.shown("a")
+        paper, done = Paper().submit(day_of(make_block("a", AFTER)), tx="new")
+        return done.records[0].op, paper.get_event("a")
+    wish = day_of(make_block("a", AFTER)) if verb is Verb.UPDATE else day_of()
+    return there.plan(wish, tx="new").ops[0], there.get_event("a")
 
 
-def landed(op: SyncOp, event: EventImage, **since: Any) -> EventImage:
+def apply_op(op: SyncOp, event: EventImage, **since: Any) -> EventImage:
     """Return the event after the op took effect, with the person's later changes."""
     assert op.after is not None
     marker = Marker(key=op.key, generation=op.generation, day=DAY, op_id=op.op_id)
@@ -85,8 +85,8 @@ def test_a_create_whose_id_is_used_up(what: dict[str, Any]) -> None:
 
 def test_an_update_that_landed() -> None:
     op, event = op_and_event(Verb.UPDATE)
-    assert judge(op, landed(op, event)) == Happened(landed(op, event), op.head_after)
-    assert judge(op, landed(op, event, description="Mine")) == Happened(None, op.head_after)
+    assert judge(op, apply_op(op, event)) == Happened(apply_op(op, event), op.head_after)
+    assert judge(op, apply_op(op, event, description="Mine")) == Happened(None, op.head_after)
 
 
 @pytest.mark.parametrize("gone", [True, False])
@@ -169,13 +169,13 @@ def test_a_delete_of_what_the_person_changed(what: dict[str, Any]) -> None:
 def test_an_answer_is_taken_as_it_is() -> None:
     """A calendar may put text in a form of its own: that is what we will know, and what the plan asked for, too."""
     op, event = op_and_event(Verb.UPDATE)
-    verdict = judge_answer(op, landed(op, event, description="<p>new</p>", version="7"))
+    verdict = judge_answer(op, apply_op(op, event, description="<p>new</p>", version="7"))
     assert verdict.head is not None
     assert (verdict.head.base.description, verdict.head.asked.description) == ("<p>new</p>", "new")
     assert verdict.head.version == "7"
 
 
 def test_only_writes_are_judged() -> None:
-    paper = Paper().submit(day_of(wanted("a", BEFORE)))[0]
+    paper = Paper().submit(day_of(make_block("a", BEFORE)))[0]
     with pytest.raises(InternalError):
-        judge(paper.plan(day_of(wanted("a", BEFORE))).ops[0], None)
+        judge(paper.plan(day_of(make_block("a", BEFORE))).ops[0], None)

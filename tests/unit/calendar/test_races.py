@@ -122,7 +122,7 @@ async def race(edit: Edit, act: str, position: int, when: When, calendar: Google
     event = event_of(world.store, edit.key)
     if done and (calendar.traits.conditional_write or not edit.blind):
         assert edit.stands(event), f"{act}, call {position}, {when}: {event}"
-    assert world.store.shown()[foreign.id] == foreign
+    assert world.store.get_live_events()[foreign.id] == foreign
     return last
 
 
@@ -149,7 +149,7 @@ async def test_a_block_restored_before_its_deletion_was_noted_stays(kind: str, m
             await world.submitter().submit_plan(AFTER, cause=cause)
             assert not world.store.events[drop.id].gone
         await world.submitter().undo_last(cause="fifth")
-        shown = [event.summary for event in world.store.shown().values()]
+        shown = [event.summary for event in world.store.get_live_events().values()]
         assert sorted(shown) == ["drop", "keep", "move"]
 
 
@@ -190,5 +190,5 @@ async def test_a_copy_made_in_the_calendar_is_foreign() -> None:
     await submitter.submit_plan(AFTER, cause="second")
     await submitter.undo_last(cause="third")
     await submitter.undo_last(cause="fourth")
-    assert world.managed() == []
-    assert world.store.shown() == {copy.id: copy}
+    assert world.list_own_events() == []
+    assert world.store.get_live_events() == {copy.id: copy}

@@ -72,7 +72,7 @@ async def test_a_calendar_that_rewrites_text_causes_no_writes(world: World) -> N
     assert (await submitter.submit_plan(DAY_PLAN, cause="2")).sentences == ("Your calendar is already up to date.",)
     assert len(world.calendar.writes) == writes
     await submitter.undo_last(cause="3")
-    assert world.managed() == []
+    assert world.list_own_events() == []
 
 
 async def test_s230_a_night_is_written_and_kept(world: World) -> None:
@@ -87,7 +87,7 @@ async def test_s230_a_night_is_written_and_kept(world: World) -> None:
     )
     submitter = world.submitter()
     await submitter.submit_plan(night, cause="1")
-    (sleep,) = world.store.shown().values()
+    (sleep,) = world.store.get_live_events().values()
     assert (sleep.start, sleep.end) == (at("23:00", day), at("07:00", day + timedelta(days=1)))
     assert sleep.end - sleep.start == timedelta(hours=7)
     assert (await submitter.submit_plan(night, cause="2")).status == "unchanged"
@@ -111,7 +111,7 @@ async def test_s230_yesterdays_night_is_not_todays_to_touch(world: World) -> Non
     tomorrow = DAY + timedelta(days=1)
     await submitter.submit_plan(plan_of(block("n", "09:00"), day=tomorrow), cause="2")
     await submitter.submit_plan(plan_of(day=tomorrow), cause="3")
-    assert [e.summary for e in world.store.shown().values()] == ["late"]
+    assert [e.summary for e in world.store.get_live_events().values()] == ["late"]
 
 
 async def test_s231_days_when_the_clock_changes(world: World) -> None:
@@ -119,7 +119,7 @@ async def test_s231_days_when_the_clock_changes(world: World) -> None:
     submitter = world.submitter()
     for cause, day in enumerate((date(2026, 3, 29), date(2026, 10, 25))):
         await submitter.submit_plan(plan_of(block(f"n{cause}", "01:30", 120), day=day), cause=str(cause))
-    lengths = [e.end - e.start for e in world.store.shown().values()]
+    lengths = [e.end - e.start for e in world.store.get_live_events().values()]
     assert lengths == [timedelta(hours=2)] * 2
 
 
@@ -132,7 +132,7 @@ async def test_s236_undo_after_a_halted_submit(world: World) -> None:
     assert result.transaction is not None
     assert [r.error for r in result.transaction.records if r.state is OpState.FAILED] == ["Forbidden."]
     assert (await submitter.undo_last(cause="2")).status == "undone"
-    assert world.managed() == []
+    assert world.list_own_events() == []
 
 
 async def test_s83_nothing_is_deleted_after_a_failure(world: World) -> None:
@@ -151,9 +151,9 @@ async def test_s237_s238_submit_undo_submit(world: World) -> None:
     submitter = world.submitter()
     for n in range(4):
         assert (await submitter.submit_plan(DAY_PLAN, cause=f"s{n}")).status == "changed"
-        view = world.managed()
+        view = world.list_own_events()
         await submitter.undo_last(cause=f"u{n}")
-        assert world.managed() == []
+        assert world.list_own_events() == []
     created = [c.event_id for c in world.calendar.writes if c.verb == "create"]
     assert len(created) == len(set(created)) == 12
     assert len(view) == 3
@@ -170,8 +170,8 @@ async def test_s237_a_lost_database_meets_used_ids(tmp_path: Path) -> None:
     second = open_store(tmp_path / "new.db")
     world = World(second.journal, world.calendar, ids=itertools.count(100))
     result = await world.submitter().submit_plan(DAY_PLAN, cause="1")
-    assert (result.status, result.created, len(world.managed())) == ("changed", 3, 3)
-    assert {e.marker.generation for e in world.store.shown().values() if e.marker} == {1}
+    assert (result.status, result.created, len(world.list_own_events())) == ("changed", 3, 3)
+    assert {e.marker.generation for e in world.store.get_live_events().values() if e.marker} == {1}
     await second.aclose()
 
 
@@ -183,13 +183,13 @@ async def test_a_lost_database_adopts_what_is_there(tmp_path: Path) -> None:
     await first.aclose()
     second = open_store(tmp_path / "new.db")
     world = World(second.journal, world.calendar, ids=itertools.count(100))
-    before = world.store.shown()
+    before = world.store.get_live_events()
     result = await world.submitter().submit_plan(without(DAY_PLAN, "c"), cause="1")
     assert (result.status, result.created, result.updated, result.deleted) == ("unchanged", 0, 0, 0)
-    assert world.store.shown() == before
+    assert world.store.get_live_events() == before
     changed = plan_of(block("a", "08:00", notes="x"), block("b", "10:00"))
     result = await world.submitter(owner="y").submit_plan(changed, cause="2")
-    assert (result.updated, len(world.managed())) == (1, 3)
+    assert (result.updated, len(world.list_own_events())) == (1, 3)
     await second.aclose()
 
 
@@ -219,7 +219,7 @@ async def test_s239_guests_are_an_edit(world: World) -> None:
     world.store.user_edit(event(world, "a").id, extras={"attendees": [{"email": "friend@example.com"}]})
     result = await submitter.undo_last(cause="2")
     assert result.sentences[1] == "I left “a” on your calendar: you added guests."
-    assert len(world.managed()) == 1
+    assert len(world.list_own_events()) == 1
     assert done.transaction is not None
     with pytest.raises(NotUndoable):
         await submitter.undo_since(done.transaction.id, cause="3")
@@ -233,10 +233,10 @@ async def test_a_color_that_the_person_took_away_stops_no_undo(world: World) -> 
     plan = plan_of(block("a", kind=ET.SHALLOW_WORK), block("b", "11:00"))
     await submitter.submit_plan(plan, cause="2", choices=Choices(otherwise="plan"))
     result = await submitter.undo_last(cause="3")
-    assert (result.status, [e.summary for e in world.store.shown().values()]) == ("undone", ["a"])
+    assert (result.status, [e.summary for e in world.store.get_live_events().values()]) == ("undone", ["a"])
     assert result.sentences[1].startswith("“a” keeps the color I gave it.")
     assert (await submitter.undo_last(cause="4")).status == "undone"
-    assert world.store.shown() == {}
+    assert world.store.get_live_events() == {}
 
 
 async def test_undo_by_force_removes_edited_blocks(world: World) -> None:
@@ -244,7 +244,7 @@ async def test_undo_by_force_removes_edited_blocks(world: World) -> None:
     await submitter.submit_plan(plan_of(block("a")), cause="1")
     world.store.user_edit(event(world, "a").id, summary="Mine now")
     await submitter.undo_last(cause="2", force=True)
-    assert world.managed() == []
+    assert world.list_own_events() == []
 
 
 async def test_s240_after_undo_the_earlier_plan_agrees(world: World) -> None:
@@ -262,7 +262,7 @@ async def test_s240_after_undo_the_earlier_plan_agrees(world: World) -> None:
     assert before == DAY_PLAN
     assert (await submitter.submit_plan(before, cause="4")).transactions == ()
     ledger = await world.ledger()
-    live = {e.id for e in world.store.shown().values()}
+    live = {e.id for e in world.store.get_live_events().values()}
     assert {h.event_id for h in ledger.heads if h.standing == "held"} == live
 
 
@@ -275,7 +275,7 @@ async def test_s241_undo_after_a_restart(tmp_path: Path) -> None:
     second = open_store(tmp_path / "state.db")
     world = World(second.journal, world.calendar, ids=itertools.count(100))
     assert (await world.submitter().undo_last(cause="2")).status == "undone"
-    assert world.managed() == []
+    assert world.list_own_events() == []
     await second.aclose()
 
 
@@ -309,10 +309,10 @@ async def test_a_deleted_block_stays_deleted(world: World) -> None:
             "Your calendar is already up to date.",
             "“b” is no longer on your calendar, so it stays off.",
         )
-    assert [m[0] for m in world.managed()] == ["a", "c"]
+    assert [m[0] for m in world.list_own_events()] == ["a", "c"]
     await submitter.submit_plan(without(DAY_PLAN, "b"), cause="3")
     result = await submitter.submit_plan(DAY_PLAN, cause="4")
-    assert (result.created, [m[0] for m in world.managed()]) == (1, ["a", "b", "c"])
+    assert (result.created, [m[0] for m in world.list_own_events()]) == (1, ["a", "b", "c"])
 
 
 async def test_what_half_an_undo_removed_was_not_deleted_by_the_person() -> None:
@@ -343,7 +343,7 @@ async def test_an_undo_answers_no_question(world: World) -> None:
     disputed = plan_of(DAY_PLAN.events[0], block("b", "10:00", name="B!"), DAY_PLAN.events[2])
     for cause in ("2", "4"):
         await submitter.submit_plan(disputed, cause=cause)
-        assert [m[0] for m in world.managed()] == ["a", "c"]
+        assert [m[0] for m in world.list_own_events()] == ["a", "c"]
         await submitter.submit_plan(without(plan_of(*DAY_PLAN.events, block("d", "15:00")), "b"), cause=f"{cause}d")
         await submitter.undo_last(cause=f"{cause}u")
 
@@ -412,4 +412,4 @@ async def test_a_create_that_lands_after_it_was_given_up_is_not_made_twice(world
     assert (await submitter.submit_plan(plan_of(block("a")), cause="1")).status == "paused"
     await submitter.submit_plan(plan_of(block("a", "10:00")), cause="2")
     world.calendar.calm()
-    assert [e.start for e in world.store.shown().values()] == [at("10:00")]
+    assert [e.start for e in world.store.get_live_events().values()] == [at("10:00")]

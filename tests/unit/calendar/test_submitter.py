@@ -37,7 +37,7 @@ def world() -> World:
 
 
 def event(world: World, key: str) -> EventImage:
-    found = [e for e in world.store.shown().values() if e.marker is not None and e.marker.key == key]
+    found = [e for e in world.store.get_live_events().values() if e.marker is not None and e.marker.key == key]
     assert len(found) == 1, f"{key} is on the calendar {len(found)} times"
     return found[0]
 
@@ -120,7 +120,7 @@ async def test_two_at_once_come_one_after_the_other(world: World) -> None:
         submitter.submit_plan(NEXT, cause="other"),
     )
     assert [r.created for r in results] == [3, 3, 1]
-    assert [m[0] for m in world.managed()] == ["B!", "a", "d"]
+    assert [m[0] for m in world.list_own_events()] == ["B!", "a", "d"]
     assert len(world.calendar.writes) == 3 + 4
 
 
@@ -153,11 +153,11 @@ async def test_a_lost_lease_stops_the_writing(world: World) -> None:
     world.calendar.inject(Race(lose, "after"), verb="create", nth=0)
     with pytest.raises(CalendarBusy):
         await world.submitter().submit_plan(PLAN, cause="1")
-    assert len(world.managed()) == 1
+    assert len(world.list_own_events()) == 1
     assert await states(world) == [("t0", "applying")]
     world.time.instant += timedelta(seconds=2)
     (result,) = await world.submitter().recover()
-    assert (result.status, len(world.managed())) == ("changed", 3)
+    assert (result.status, len(world.list_own_events())) == ("changed", 3)
 
 
 @pytest.mark.parametrize("call", range(5))
@@ -175,7 +175,7 @@ async def test_an_answer_that_outlasts_the_lease_is_not_recorded(call: int) -> N
     late = world.submitter(calendar=calendar, journal=journal)
     with pytest.raises(CalendarBusy):
         await late.submit_plan(plan_of(block("a", "07:00"), block("b", "10:00"), block("e", "15:00")), cause="2")
-    assert [m[0] for m in world.managed()] == ["B!", "a", "d"]
+    assert [m[0] for m in world.list_own_events()] == ["B!", "a", "d"]
     assert calendar.breaches == []
     assert not {s for _, s in await states(world)} & {"applying", "paused"}
     seconds = world.limits.lease_seconds
@@ -200,7 +200,7 @@ async def test_the_next_try_finds_what_a_program_with_another_clock_finished(cal
         with pytest.raises((VersionConflict, CalendarBusy)):
             await late.undo_last(cause="2")
     result = await world.submitter().undo_last(cause="2")
-    assert (result.status, world.managed()) == ("undone", [])
+    assert (result.status, world.list_own_events()) == ("undone", [])
     assert await states(world) == [("t0", "undone"), ("t1", "committed")]
 
 
@@ -260,7 +260,7 @@ async def test_an_expired_login_pauses(world: World) -> None:
     assert (result.status, result.created) == ("paused", 1)
     assert "2 changes are still waiting: Your login expired." in result.sentences[1]
     (recovered,) = await world.submitter().recover()
-    assert (recovered.status, recovered.created, len(world.managed())) == ("changed", 3, 3)
+    assert (recovered.status, recovered.created, len(world.list_own_events())) == ("changed", 3, 3)
 
 
 async def test_an_expired_login_at_the_reading_is_an_error(world: World) -> None:
@@ -280,7 +280,7 @@ async def test_a_calendar_that_goes_away_pauses(world: World) -> None:
     assert result.transaction is not None
     assert [r.state for r in result.transaction.records] == [OpState.APPLIED, OpState.INFLIGHT, OpState.PENDING]
     assert (await world.submitter().submit_plan(PLAN, cause="1")).status == "changed"
-    assert len(world.managed()) == 3
+    assert len(world.list_own_events()) == 3
 
 
 async def test_something_new_gives_up_what_waits(world: World) -> None:
@@ -291,7 +291,7 @@ async def test_something_new_gives_up_what_waits(world: World) -> None:
     result = await world.submitter().submit_plan(NEXT, cause="2")
     assert (result.status, result.created, result.updated) == ("changed", 2, 1)
     assert await states(world) == [("t0", "partial"), ("t1", "committed")]
-    assert [m[0] for m in world.managed()] == ["B!", "a", "d"]
+    assert [m[0] for m in world.list_own_events()] == ["B!", "a", "d"]
 
 
 async def test_an_old_interruption_is_only_settled(world: World) -> None:
@@ -300,7 +300,7 @@ async def test_an_old_interruption_is_only_settled(world: World) -> None:
     await world.submitter().submit_plan(PLAN, cause="1")
     world.time.instant += timedelta(minutes=16)
     (result,) = await world.submitter().recover()
-    assert (result.status, len(world.managed())) == ("partial", 1)
+    assert (result.status, len(world.list_own_events())) == ("partial", 1)
     assert "“b” and “c” had to wait" in result.sentences[1]
     assert await world.submitter().recover() == ()
     assert (await world.submitter().undo_last(cause="2")).deleted == 1
@@ -312,11 +312,11 @@ async def test_an_interrupted_undo_is_finished_whenever_that_is(world: World) ->
     await world.submitter().submit_plan(PLAN, cause="1")
     world.calendar.inject(Answer(Unauthorized("Your login expired.")), verb="delete", nth=1)
     assert (await world.submitter().undo_last(cause="2")).status == "paused"
-    assert [m[0] for m in world.managed()] == ["b", "c"]
+    assert [m[0] for m in world.list_own_events()] == ["b", "c"]
     world.store.user_edit(event(world, "c").id, summary="Mine")
     world.time.instant += timedelta(hours=20)
     (result,) = await world.submitter().recover()
-    assert [m[0] for m in world.managed()] == ["Mine"]
+    assert [m[0] for m in world.list_own_events()] == ["Mine"]
     assert "“c”" in " ".join(result.sentences)
 
 
@@ -398,9 +398,9 @@ async def test_a_create_that_lands_after_it_was_given_up_is_removed(world: World
     world.calendar.inject(LandLate(calls=3), verb="create", nth=last)
     assert (await world.submitter().submit_plan(plan_of(block("a")), cause="1")).status == "partial"
     world.calendar.calm()
-    assert len(world.managed()) == 1
+    assert len(world.list_own_events()) == 1
     assert (await world.submitter().submit_plan(plan_of(), cause="2")).deleted == 1
-    assert world.managed() == []
+    assert world.list_own_events() == []
 
 
 async def test_events_that_are_not_listed_yet_are_asked_for(world: World) -> None:
@@ -408,7 +408,7 @@ async def test_events_that_are_not_listed_yet_are_asked_for(world: World) -> Non
     world.store.lag = 3
     assert (await world.submitter().submit_plan(PLAN, cause="1")).status == "changed"
     assert (await world.submitter().submit_plan(PLAN, cause="2")).status == "unchanged"
-    assert len(world.managed()) == 3
+    assert len(world.list_own_events()) == 3
 
 
 async def test_a_second_look_that_differs_is_said(world: World) -> None:
@@ -420,7 +420,7 @@ async def test_a_second_look_that_differs_is_said(world: World) -> None:
     assert (result.status, await states(world)) == ("partial", [("t0", "partial")])
     assert result.sentences[1] == "“b” was written, but your calendar shows it differently now."
     undone = await world.submitter().undo_last(cause="2")
-    assert (undone.deleted, [m[0] for m in world.managed()]) == (2, ["b"])
+    assert (undone.deleted, [m[0] for m in world.list_own_events()]) == (2, ["b"])
 
 
 async def test_a_second_look_that_fails_is_said(world: World) -> None:
@@ -442,12 +442,12 @@ async def test_a_preview_writes_nothing(world: World) -> None:
 async def test_an_emptied_calendar_needs_a_yes(world: World) -> None:
     """P15"""
     await world.submitter().submit_plan(PLAN, cause="1")
-    for image in world.store.shown().values():
+    for image in world.store.get_live_events().values():
         world.store.user_delete(image.id)
     with pytest.raises(ConfirmationNeeded, match="All 3 blocks") as refused:
         await world.submitter().submit_plan(NEXT, cause="2")
     assert refused.value.reasons == ("emptied_calendar",)
-    assert (world.managed(), await states(world)) == ([], [("t0", "committed")])
+    assert (world.list_own_events(), await states(world)) == ([], [("t0", "committed")])
     result = await world.submitter().submit_plan(NEXT, cause="2", confirmed={SafetyCheckKind.EMPTIED_CALENDAR})
     assert result.created == 3
 
@@ -459,7 +459,7 @@ async def test_a_mass_deletion_needs_a_yes(world: World) -> None:
     with pytest.raises(ConfirmationNeeded) as refused:
         await world.submitter().submit_plan(plan_of(many.events[0]), cause="2")
     assert refused.value.reasons == ("mass_deletion",)
-    assert len(world.managed()) == 6
+    assert len(world.list_own_events()) == 6
     done = await world.submitter().submit_plan(plan_of(many.events[0]), cause="2", confirmed=set(SafetyCheckKind))
     assert done.deleted == 5
 
@@ -467,14 +467,14 @@ async def test_a_mass_deletion_needs_a_yes(world: World) -> None:
 async def test_a_block_is_not_known_by_an_old_key(world: World) -> None:
     """S74: the event stays, its record follows the key of the plan, and goes back with it."""
     await world.submitter().submit_plan(PLAN, cause="1")
-    ids = set(world.store.shown())
+    ids = set(world.store.get_live_events())
     await world.submitter().submit_plan(
         plan_of(block("x", "09:00", name="a"), block("y", "10:00", name="b"), block("z", "11:30", name="c")), cause="2"
     )
     assert {h.key: h.base.summary for h in (await world.ledger()).heads} == {"x": "a", "y": "b", "z": "c"}
     await world.submitter().undo_last(cause="3")
     assert {h.key: h.base.summary for h in (await world.ledger()).heads} == {"a": "a", "b": "b", "c": "c"}
-    assert set(world.store.shown()) == ids
+    assert set(world.store.get_live_events()) == ids
 
 
 # --- undo and redo ---
@@ -484,13 +484,13 @@ async def test_a_group_is_taken_back_as_one(world: World) -> None:
     """Created and changed in one group means deleted once; every transaction of it is undone."""
     submitter = world.submitter()
     await submitter.submit_plan(PLAN, cause="0", group="earlier")
-    before = world.managed()
+    before = world.list_own_events()
     await submitter.submit_plan(plan_of(*PLAN.events, block("d", "14:00")), cause="1", group="g")
     await submitter.submit_plan(plan_of(*PLAN.events[1:], block("d", "15:00")), cause="2", group="g")
     await submitter.submit_plan(plan_of(*PLAN.events[1:], block("d", "15:00", name="D")), cause="3", group="g")
     since = len(world.calendar.writes)
     result = await submitter.undo_group("g", cause="4")
-    assert world.managed() == before
+    assert world.list_own_events() == before
     assert [c.verb for c in world.calendar.writes[since:]] == ["create", "delete"]
     assert result.transaction is not None
     assert result.transaction.context == {"undoes": ["t3", "t2", "t1"]}
@@ -512,35 +512,35 @@ async def test_a_group_undo_can_be_redone(world: World) -> None:
     submitter = world.submitter()
     await submitter.submit_plan(PLAN, cause="1", group="g")
     await submitter.submit_plan(NEXT, cause="2", group="g")
-    view = world.managed()
+    view = world.list_own_events()
     undone = await submitter.undo_group("g", cause="3")
-    assert world.managed() == []
+    assert world.list_own_events() == []
     assert undone.transaction is not None
     redone = await submitter.undo_since(undone.transaction.id, cause="4")
-    assert world.managed() == view
+    assert world.list_own_events() == view
     assert redone.transaction is not None
     assert [state for _, state in await states(world)] == ["committed", "committed", "undone", "committed"]
     await submitter.undo_group("g", cause="5")
-    assert world.managed() == []
+    assert world.list_own_events() == []
 
 
 async def test_undo_goes_back_step_by_step(world: World) -> None:
     """P17: an undo is not undone by the next one; a redo is."""
     submitter = world.submitter()
-    views = [world.managed()]
+    views = [world.list_own_events()]
     for cause, plan in enumerate((PLAN, NEXT, plan_of(block("a", "20:00")))):
         await submitter.submit_plan(plan, cause=f"s{cause}")
-        views.append(world.managed())
+        views.append(world.list_own_events())
     for step in (2, 1):
         await submitter.undo_last(cause=f"u{step}")
-        assert world.managed() == views[step]
+        assert world.list_own_events() == views[step]
     undo = await world.journal.by_cause(world.calendar.key, "u1")
     assert undo is not None
     await submitter.undo_since(undo.id, cause="redo")
-    assert world.managed() == views[2]
+    assert world.list_own_events() == views[2]
     for step in (1, 0):
         await submitter.undo_last(cause=f"v{step}")
-        assert world.managed() == views[step]
+        assert world.list_own_events() == views[step]
     with pytest.raises(NotUndoable):
         await submitter.undo_last(cause="w")
 
@@ -548,19 +548,19 @@ async def test_undo_goes_back_step_by_step(world: World) -> None:
 async def test_going_back_to_before_an_older_write(world: World) -> None:
     """P6b, P17: the older write and the later ones are undone as one transaction, and redone as one."""
     submitter = world.submitter()
-    views = [world.managed()]
+    views = [world.list_own_events()]
     for cause, plan in enumerate((PLAN, NEXT, plan_of(block("a", "20:00")))):
         await submitter.submit_plan(plan, cause=f"s{cause}")
-        views.append(world.managed())
+        views.append(world.list_own_events())
     undone = await submitter.undo_since("t1", cause="u", newest="t2")
-    assert world.managed() == views[1]
+    assert world.list_own_events() == views[1]
     assert [state for _, state in await states(world)] == ["committed", "undone", "undone", "committed"]
     assert undone.transaction is not None
     await submitter.undo_since(undone.transaction.id, cause="r")
-    assert world.managed() == views[3]
+    assert world.list_own_events() == views[3]
     assert [state for _, state in await states(world)] == [*["committed"] * 3, "undone", "committed"]
     await submitter.undo_since("t0", cause="v")
-    assert world.managed() == []
+    assert world.list_own_events() == []
 
 
 async def test_no_write_lies_too_far_back(world: World) -> None:
@@ -571,11 +571,11 @@ async def test_no_write_lies_too_far_back(world: World) -> None:
         await submitter.submit_plan(plan_of(block("a", f"09:0{minute}")), cause=f"s{minute}")
     for step in range(3):
         await submitter.undo_last(cause=f"u{step}")
-    assert [m[2] for m in world.managed()] == [str(at("09:02"))]
+    assert [m[2] for m in world.list_own_events()] == [str(at("09:02"))]
     await submitter.undo_last(cause="u4")
-    assert [m[2] for m in world.managed()] == [str(at("09:01"))]
+    assert [m[2] for m in world.list_own_events()] == [str(at("09:01"))]
     await submitter.undo_since("t0", cause="u5")
-    assert world.managed() == []
+    assert world.list_own_events() == []
     with pytest.raises(NotUndoable, match="nothing to undo"):
         await submitter.undo_last(cause="u6")
 
@@ -585,7 +585,7 @@ async def test_a_redo_takes_an_undo_without_writes_along(world: World) -> None:
     submitter = world.submitter()
     for cause, plan in enumerate((plan_of(block("a", "08:00")), plan_of(), plan_of(block("b", "10:00")))):
         await submitter.submit_plan(plan, cause=f"s{cause}", confirmed=set(SafetyCheckKind))
-    view, stood = world.managed(), await states(world)
+    view, stood = world.list_own_events(), await states(world)
     await submitter.undo_since("t2", cause="u3")
     assert (await submitter.undo_since("t0", cause="u4")).sentences == (
         "Taken back; there was nothing left to change.",
@@ -593,7 +593,7 @@ async def test_a_redo_takes_an_undo_without_writes_along(world: World) -> None:
     )
     assert [state for _, state in await states(world)] == [*["undone"] * 3, *["committed"] * 2]
     await submitter.undo_since("t3", cause="r5")
-    assert (world.managed(), await states(world)) == (
+    assert (world.list_own_events(), await states(world)) == (
         view,
         [*stood, ("t3", "undone"), ("t4", "undone"), ("t5", "committed")],
     )
@@ -604,12 +604,12 @@ async def test_a_list_that_is_out_of_date_undoes_nothing(world: World) -> None:
     submitter = world.submitter()
     await submitter.submit_plan(PLAN, cause="1")
     await submitter.submit_plan(NEXT, cause="2")
-    view = world.managed()
+    view = world.list_own_events()
     with pytest.raises(NotUndoable, match="Something was written after"):
         await submitter.undo_since("t0", cause="3", newest="t0")
     with pytest.raises(NotUndoable, match="no such change"):
         await submitter.undo_since("t9", cause="4")
-    assert (world.managed(), len(await states(world))) == (view, 2)
+    assert (world.list_own_events(), len(await states(world))) == (view, 2)
     await submitter.undo_since("t1", cause="5", newest="t1")
     with pytest.raises(NotUndoable, match="undone already"):
         await submitter.undo_since("t1", cause="6", newest="t2")
@@ -619,13 +619,13 @@ async def test_a_paused_write_is_settled_and_taken_back(world: World) -> None:
     """S236: its finished writes are undone and the waiting ones dropped; an undo since an older write includes it."""
     submitter = world.submitter()
     await submitter.submit_plan(PLAN, cause="1")
-    view = world.managed()
+    view = world.list_own_events()
     world.calendar.inject(Answer(Unauthorized("expired")), verb="update", nth=1)
     paused = await submitter.submit_plan(NEXT, cause="2")
     assert paused.status == "paused"
-    assert world.managed() != view
+    assert world.list_own_events() != view
     await submitter.undo_since("t1", cause="3", newest="t1")
-    assert world.managed() == view
+    assert world.list_own_events() == view
     assert [state for _, state in await states(world)] == ["committed", "undone", "committed"]
 
 
@@ -635,15 +635,15 @@ async def test_a_partial_undo_can_be_tried_again(world: World) -> None:
     await submitter.submit_plan(PLAN, cause="1")
     world.calendar.inject(Answer(Rejected("Forbidden.")), verb="delete")
     assert (await submitter.undo_last(cause="2")).status == "partial"
-    assert len(world.managed()) == 1
+    assert len(world.list_own_events()) == 1
     assert (await submitter.undo_last(cause="3")).status == "undone"
-    assert (world.managed(), dict(await states(world))["t0"]) == ([], "undone")
+    assert (world.list_own_events(), dict(await states(world))["t0"]) == ([], "undone")
 
 
 async def test_undo_of_what_the_person_took_back_already(world: World) -> None:
     submitter = world.submitter()
     await submitter.submit_plan(PLAN, cause="1")
-    for image in world.store.shown().values():
+    for image in world.store.get_live_events().values():
         world.store.user_delete(image.id)
     result = await submitter.undo_last(cause="2")
     assert result.sentences == ("Taken back; there was nothing left to change.",)
@@ -656,21 +656,21 @@ async def test_undo_of_one_day_leaves_the_others(world: World) -> None:
     await submitter.submit_plan(PLAN, cause="1")
     await submitter.submit_plan(TBPlan(date=tomorrow, tz=PLAN.tz, events=(block("z"),)), cause="2")
     await submitter.undo_last(cause="3", day=PLAN.date)
-    assert [m[0] for m in world.managed()] == ["z"]
+    assert [m[0] for m in world.list_own_events()] == ["z"]
     await submitter.undo_last(cause="4")
-    assert world.managed() == []
+    assert world.list_own_events() == []
 
 
 async def test_an_interrupted_change_can_be_undone(world: World) -> None:
     """S236: what was under way is found out first."""
     await world.submitter().submit_plan(PLAN, cause="1")
-    before = world.managed()
+    before = world.list_own_events()
     world.calendar.inject(Crash(KeyError("gone"), "after"), verb="update")
     with pytest.raises(KeyError):
         await world.submitter().submit_plan(NEXT, cause="2")
-    assert world.managed() != before
+    assert world.list_own_events() != before
     assert (await world.submitter().undo_last(cause="3")).status == "undone"
-    assert world.managed() == before
+    assert world.list_own_events() == before
 
 
 async def test_an_interrupted_submit_can_be_undone(world: World) -> None:
@@ -678,7 +678,7 @@ async def test_an_interrupted_submit_can_be_undone(world: World) -> None:
     world.calendar.inject(Crash(KeyError("gone"), "after"), verb="create", nth=1)
     with pytest.raises(KeyError):
         await world.submitter().submit_plan(PLAN, cause="1")
-    assert len(world.managed()) > 0
+    assert len(world.list_own_events()) > 0
     assert (await world.submitter().undo_last(cause="2")).status == "undone"
-    assert world.managed() == []
+    assert world.list_own_events() == []
     assert (await states(world))[0] == ("t0", TxState.UNDONE.value)

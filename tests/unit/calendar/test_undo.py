@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests.factories.days import DAY, at
-from tests.factories.paper import Paper, day_of, fields, wanted
+from tests.factories.paper import Paper, day_of, fields, make_block
 
 from fateforger.calendar.decision import mint
 from fateforger.calendar.engine import number_ops
@@ -18,7 +18,7 @@ from fateforger.calendar.undo_plan import plan_undo
 from fateforger.errors import InternalError
 
 A, A2 = fields("Focus", 540, 60, "old"), fields("Focus", 600, 90, "new")
-FIRST, SECOND = day_of(wanted("a", A)), day_of(wanted("a", A2))
+FIRST, SECOND = day_of(make_block("a", A)), day_of(make_block("a", A2))
 
 
 def after(*days: DesiredDay) -> tuple[Paper, list[Transaction]]:
@@ -37,7 +37,7 @@ def undo_plan(paper: Paper, *transactions: Transaction, force: bool = False) -> 
 def test_a_created_block_is_deleted() -> None:
     paper, done = after(FIRST)
     (op,) = undo_plan(paper, done[0]).ops
-    assert (op.verb, op.op_id, op.before) == (Verb.DELETE, "u-0", paper.shown("a"))
+    assert (op.verb, op.op_id, op.before) == (Verb.DELETE, "u-0", paper.get_event("a"))
     assert op.changes["summary"] == ("Focus", None)
     assert paper.undo(done[0])[0].ledger.heads[0].standing is Standing.REMOVED
 
@@ -55,7 +55,7 @@ def test_a_created_block_is_deleted() -> None:
 def test_a_created_block_that_the_person_made_theirs_stays(what: dict[str, Any], because: str) -> None:
     """P7: and it is theirs from then on."""
     paper, done = after(FIRST)
-    paper = paper.edit(paper.shown("a").id, **what)
+    paper = paper.edit(paper.get_event("a").id, **what)
     plan = undo_plan(paper, done[0])
     assert ([op.verb for op in plan.ops], plan.warnings) == (
         [Verb.RELEASE],
@@ -67,7 +67,7 @@ def test_a_created_block_that_the_person_made_theirs_stays(what: dict[str, Any],
 def test_a_block_that_the_person_renamed_is_called_by_both_names() -> None:
     """S239: as it was planned, and as the calendar shows it now."""
     paper, done = after(FIRST)
-    paper = paper.edit(paper.shown("a").id, summary="Deep focus")
+    paper = paper.edit(paper.get_event("a").id, summary="Deep focus")
     assert undo_plan(paper, done[0]).warnings == (
         "I left “Focus” (now “Deep focus”) on your calendar: you changed it since.",
     )
@@ -79,13 +79,13 @@ def test_a_block_that_the_person_renamed_is_called_by_both_names() -> None:
 )
 def test_force_deletes_what_may_be_deleted(what: dict[str, Any], *, goes: bool) -> None:
     paper, done = after(FIRST)
-    paper = paper.edit(paper.shown("a").id, **what)
+    paper = paper.edit(paper.get_event("a").id, **what)
     assert [op.verb for op in undo_plan(paper, done[0], force=True).ops] == [Verb.DELETE if goes else Verb.RELEASE]
 
 
 def test_a_created_block_that_is_gone() -> None:
     paper, done = after(FIRST)
-    paper = paper.without(paper.shown("a").id)
+    paper = paper.without(paper.get_event("a").id)
     assert [op.verb for op in undo_plan(paper, done[0]).ops] == [Verb.FORGET]
 
 
@@ -108,21 +108,21 @@ def test_an_updated_block_gets_its_fields_back() -> None:
 def test_fields_that_the_person_changed_stay(what: dict[str, Any], left: set[str] | None, kept: str) -> None:
     """P7: a start or an end alone would give the block a length that no one chose."""
     paper, done = after(FIRST, SECOND)
-    plan = undo_plan(paper.edit(paper.shown("a").id, **what), done[0])
+    plan = undo_plan(paper.edit(paper.get_event("a").id, **what), done[0])
     assert plan.warnings == (f"I kept what you changed of “Focus” since: {kept}.",)
     assert [set(op.changes) for op in plan.writes] == ([] if left is None else [left])
 
 
 def test_a_field_that_is_back_already_is_no_matter() -> None:
     paper, done = after(FIRST, SECOND)
-    plan = undo_plan(paper.edit(paper.shown("a").id, description="old"), done[0])
+    plan = undo_plan(paper.edit(paper.get_event("a").id, description="old"), done[0])
     assert ([set(op.changes) for op in plan.writes], plan.warnings) == ([{"start", "end"}], ())
 
 
 def test_an_updated_block_that_the_person_deleted() -> None:
     """P8: it is not brought back, now or by the plan before."""
     paper, done = after(FIRST, SECOND)
-    paper = paper.without(paper.shown("a").id)
+    paper = paper.without(paper.get_event("a").id)
     plan = undo_plan(paper, done[0])
     assert (plan.writes, plan.warnings) == ((), ("I could not set “Focus” back: it is gone from your calendar.",))
     assert paper.perform(plan, "u")[0].plan(FIRST).writes == ()
@@ -174,7 +174,7 @@ def test_a_transaction_of_an_earlier_version_comes_back_whole() -> None:
     assert op.extras == EventExtras(location="Room 5", guests=({"email": "a@b.example"},), reminders=())
     paper, done = after(FIRST)
     assert [head.extras for head in paper.ledger.heads] == [None]
-    added = paper.edit(paper.shown("a").id, raw={"location": "Room 5"})
+    added = paper.edit(paper.get_event("a").id, raw={"location": "Room 5"})
     assert [op.verb for op in added.plan(day_of()).ops] == [Verb.RELEASE]
     assert [op.verb for op in paper.plan(day_of()).ops] == [Verb.DELETE]
 
@@ -207,7 +207,9 @@ def test_only_what_took_effect_is_taken_back(state: OpState) -> None:
 
 
 def test_several_at_once_are_one_difference() -> None:
-    paper, done = after(FIRST, SECOND, day_of(wanted("a", A2), wanted("b", fields("b", 800), index=1)), day_of())
+    paper, done = after(
+        FIRST, SECOND, day_of(make_block("a", A2), make_block("b", fields("b", 800), index=1)), day_of()
+    )
     plan = undo_plan(paper, *done[:3])
     assert [(op.verb, op.key, op.after) for op in plan.ops] == [(Verb.CREATE, "a", A)]
 
@@ -221,12 +223,12 @@ def test_an_edit_between_two_submits_survives_both_undos() -> None:
     """P17"""
     paper, first = Paper().submit(FIRST, tx="t0")
     paper, second = paper.submit(SECOND, tx="t1")
-    paper = paper.edit(paper.shown("a").id, summary="Mine")
-    paper, third = paper.submit(day_of(wanted("a", fields("Focus", 660, 30, "newest"))), tx="t2")
+    paper = paper.edit(paper.get_event("a").id, summary="Mine")
+    paper, third = paper.submit(day_of(make_block("a", fields("Focus", 660, 30, "newest"))), tx="t2")
     paper = paper.undo(third, tx="u2")[0]
-    assert paper.shown("a").fields == A2.model_copy(update={"summary": "Mine"})
+    assert paper.get_event("a").fields == A2.model_copy(update={"summary": "Mine"})
     paper = paper.undo(second, tx="u1")[0]
-    assert paper.shown("a").fields == A.model_copy(update={"summary": "Mine"})
+    assert paper.get_event("a").fields == A.model_copy(update={"summary": "Mine"})
     assert paper.plan(FIRST).writes == ()
     assert [op.verb for op in undo_plan(paper, first).ops] == [Verb.RELEASE]
 
@@ -244,17 +246,17 @@ def test_a_whole_undo_leaves_nothing_that_was_written_over_an_edit(
 ) -> None:
     """P7, P17: the block is the person's, and shows what they had left."""
     paper, first = Paper().submit(FIRST, tx="t0")
-    paper = paper.edit(paper.shown("a").id, **edit)
-    left = paper.shown("a").fields
-    paper, second = paper.submit(day_of(wanted("a", fields("Focus", 660, 60, "old"))), tx="t1", keep="plan")
+    paper = paper.edit(paper.get_event("a").id, **edit)
+    left = paper.get_event("a").fields
+    paper, second = paper.submit(day_of(make_block("a", fields("Focus", 660, 60, "old"))), tx="t1", keep="plan")
     plan = undo_plan(paper, second, first)
     assert [(op.verb, set(op.changes), op.head_after and op.head_after.standing) for op in plan.ops] == [
         (Verb.UPDATE, moved, Standing.RELEASED)
     ]
     assert plan.warnings == (f"I left “Focus” on your calendar{told}.",)
     undone, undo = paper.undo(second, first)
-    assert undone.shown("a").fields == left
-    assert undone.undo(undo, tx="r")[0].shown("a").fields == paper.shown("a").fields
+    assert undone.get_event("a").fields == left
+    assert undone.undo(undo, tx="r")[0].get_event("a").fields == paper.get_event("a").fields
 
 
 def test_a_block_that_was_brought_back_can_be_taken_back_further() -> None:
@@ -295,9 +297,9 @@ def test_keys_that_passed_from_block_to_block() -> None:
     """A record must not take the place of another's."""
     one, two = fields("Focus", 540), fields("Lunch", 720)
     paper, done = after(
-        day_of(wanted("a", one), wanted("b", two, index=1)),
-        day_of(wanted("c", one), wanted("d", two, index=1)),
-        day_of(wanted("c", one), wanted("a", two, index=1)),
+        day_of(make_block("a", one), make_block("b", two, index=1)),
+        day_of(make_block("c", one), make_block("d", two, index=1)),
+        day_of(make_block("c", one), make_block("a", two, index=1)),
     )
     assert {h.key: h.base.summary for h in paper.ledger.heads} == {"c": "Focus", "a": "Lunch"}
     undone = paper.undo(*done[:2])[0]
@@ -307,8 +309,8 @@ def test_keys_that_passed_from_block_to_block() -> None:
 def test_a_block_comes_back_though_its_key_went_to_another_one_meanwhile() -> None:
     """P6: the very undo that takes it away gives its key to the block that had it before."""
     one, two = fields("Focus", 540), fields("Lunch", 720)
-    renamed, both = day_of(wanted("c", one)), day_of(wanted("c", one), wanted("b", two, index=1))
-    paper, done = after(day_of(wanted("b", one)), renamed, both)
+    renamed, both = day_of(make_block("c", one)), day_of(make_block("c", one), make_block("b", two, index=1))
+    paper, done = after(day_of(make_block("b", one)), renamed, both)
     view = paper.view()
     paper, undone = paper.undo(*done[:2])
     assert paper.view() == [one]
@@ -319,9 +321,9 @@ def test_a_key_that_another_block_has_by_now_is_not_taken() -> None:
     """Undoing an earlier transaction alone: the block keeps the key it has."""
     one, other = fields("Focus", 540), fields("Lunch", 720)
     paper, done = after(
-        day_of(wanted("a", one)),
-        day_of(wanted("b", fields("Focus", 570))),
-        day_of(wanted("b", fields("Focus", 570)), wanted("a", other, index=1)),
+        day_of(make_block("a", one)),
+        day_of(make_block("b", fields("Focus", 570))),
+        day_of(make_block("b", fields("Focus", 570)), make_block("a", other, index=1)),
     )
     undone = paper.undo(done[1])[0]
     assert {h.key: h.base for h in undone.ledger.heads} == {"b": one, "a": other}
@@ -365,7 +367,7 @@ def test_what_was_planned_anew_stays_when_the_older_one_comes_back() -> None:
     paper, undone = paper.undo(done[0])
     paper, again = paper.submit(SECOND, tx="t1")
     (op,) = undo_plan(paper, again, undone).writes
-    assert (op.verb, op.event_id) == (Verb.UPDATE, paper.shown("a").id)
+    assert (op.verb, op.event_id) == (Verb.UPDATE, paper.get_event("a").id)
     assert paper.undo(again, undone, tx="v")[0].view() == [A]
 
 
@@ -374,7 +376,7 @@ def test_a_block_that_comes_back_as_the_persons_own_comes_back_once() -> None:
     paper, first = Paper().submit(FIRST, tx="t0")
     paper, undone = paper.undo(first, tx="u0")
     paper, again = paper.submit(FIRST, tx="t1")
-    paper = paper.edit(paper.shown("a").id, description="Mine")
+    paper = paper.edit(paper.get_event("a").id, description="Mine")
     plan = undo_plan(paper, again, force=True)
     paper, forced = paper.perform(plan, "u1")
     paper, redo = paper.undo(forced, again, undone, tx="u2")

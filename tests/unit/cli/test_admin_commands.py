@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.contracts.jobs_contract import put, taken
+from tests.contracts.jobs_contract import put, take_job
 from tests.contracts.session_examples import message, session
 from tests.contracts.stores import new_file
 from tests.contracts.test_connections import ANNA, NEW, OLD
@@ -59,7 +59,7 @@ def as_json(data: Path, *words: str, status: int = 0) -> dict[str, Any]:
 
 async def fail_both(store: Store) -> None:
     await put(store.jobs, "one")
-    await store.jobs.bury(await taken(store.jobs), "it is impossible")
+    await store.jobs.bury(await take_job(store.jobs), "it is impossible")
     await store.sessions.save(session("s1"), expected=0, outgoing=[message("a1")])
     await store.outbox.mark_failed("a1", "channel_not_found", retry_at=None)
 

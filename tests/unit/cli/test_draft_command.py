@@ -33,7 +33,7 @@ TWO_HOURS = [
 """The first twelve of two hundred, around the standup; the rest of the time stays free."""
 
 
-def said(necessity: str, start: str, end: str, uid: str = "c1", **more: Any) -> dict[str, Any]:
+def make_rule(necessity: str, start: str, end: str, uid: str = "c1", **more: Any) -> dict[str, Any]:
     payload = {"rule_kind": "avoid_window", "windows": [{"kind": "avoid", "start": start, "end": end}]}
     record = {"name": uid, "description": f"nothing from {start}", "necessity": necessity, "payload": payload, **more}
     return {"uid": uid, "constraint_record": record}
@@ -44,20 +44,20 @@ def run(document: Any, *options: str) -> Result:
     return CliRunner().invoke(plan_command, ["draft", "-", *options], input=text)
 
 
-def drafted(document: Any, *options: str) -> Any:
+def run_draft(document: Any, *options: str) -> Any:
     result = run(document, "--json", *options)
     assert result.exit_code == 0, result.output
     return json.loads(result.stdout)
 
 
-def shown(result: Any) -> list[str]:
+def list_blocks(result: Any) -> list[str]:
     return [f"{b['start'][11:16]} {b['title']} {b['minutes']}" for b in result["placed"]]
 
 
 @pytest.mark.core
 def test_draft_has_the_shape_of_the_contract() -> None:
-    result = drafted(DAY)
-    assert shown(result) == ["09:00 Mail 30", "10:00 Report 90"]
+    result = run_draft(DAY)
+    assert list_blocks(result) == ["09:00 Mail 30", "10:00 Report 90"]
     assert [e["key"] for e in result["plan"]["events"]] == ["mail", "report"]
     assert [(u["id"], u["reason"]) for u in result["unplaced"]] == [
         ("book", "it needs 1 h 30 min, and the longest stretch still free is 30 min")
@@ -71,17 +71,17 @@ def test_a_batch_answers_line_by_line() -> None:
     result = CliRunner().invoke(plan_command, ["draft", "--batch", "-"], input=lines)
     documents = [json.loads(line) for line in result.stdout.splitlines()]
     assert [sorted(d) == ["error"] for d in documents] == [False, True, True]
-    assert documents[0] == drafted(DAY)
+    assert documents[0] == run_draft(DAY)
 
 
 def test_a_budget_of_nothing_still_gives_a_plan_and_says_so() -> None:
-    result = drafted(DAY, "--budget", "0")
+    result = run_draft(DAY, "--budget", "0")
     assert (result["finished"], len(result["placed"])) == (False, 2)
     assert "Time was up" in run(DAY, "--budget", "0").output
 
 
 def test_several_days() -> None:
-    result = drafted(
+    result = run_draft(
         {**DAY, "tasks": [{**t, "id": f"{t['id']}{n}"} for t in DAY["tasks"] for n in range(2)]}, "--days", "2"
     )
     assert [plan["date"] for plan in result["plans"]] == ["2026-03-02", "2026-03-03"]
@@ -149,8 +149,8 @@ def test_strange_days_get_a_plan(change: dict[str, Any], placed: Any) -> None:
     if "date" in change:
         document["tasks"] = [DAY["tasks"][0], {**DAY["tasks"][1], "minutes": 60, "splittable": False}]
         document["immovables"] = [{"start": "01:30", "end": "03:00"}]
-    result = drafted(document)
-    assert (len(result["placed"]) if isinstance(placed, int) else shown(result)) == placed
+    result = run_draft(document)
+    assert (len(result["placed"]) if isinstance(placed, int) else list_blocks(result)) == placed
     assert len(result["unplaced"]) == len(document["tasks"]) - len(result["placed"])
 
 
@@ -158,15 +158,15 @@ def test_musts_that_cannot_be_kept_are_named_in_the_persons_words() -> None:
     document = {
         **DAY,
         "tasks": [{"id": "report", "title": "Report", "minutes": 90, "required": True, "splittable": False}],
-        "constraints": [said("must", "09:45", "11:00"), said("should", "09:00", "09:30", uid="c2")],
+        "constraints": [make_rule("must", "09:45", "11:00"), make_rule("should", "09:00", "09:30", uid="c2")],
     }
-    result = drafted(document)
+    result = run_draft(document)
     assert result["conflict"] == ["c1", "report"]
     assert result["conflict_text"] == (
         "These cannot all be kept: “nothing from 09:45” and “Report” has to be done (1 h 30 min)."
         " The easiest to give up is “nothing from 09:45”: let this rule go for the day."
     )
-    assert (result["relaxed"], shown(result)) == (["c1"], ["10:00 Report 90"])
+    assert (result["relaxed"], list_blocks(result)) == (["c1"], ["10:00 Report 90"])
 
 
 def about(uid: str, kind: str, tasks: list[str], **numbers: int) -> dict[str, Any]:
@@ -188,9 +188,9 @@ def test_an_order_of_named_tasks_holds_across_days(due: str, conflict: list[str]
         "constraints": [about("order", "sequencing", ["outline", "draft"])],
         "immovables": [],
     }
-    result = drafted(document)
+    result = run_draft(document)
     assert result["conflict"] == conflict
-    assert conflict or shown(result) == ["09:00 Outline 60", "10:10 Draft 60"]
+    assert conflict or list_blocks(result) == ["09:00 Outline 60", "10:10 Draft 60"]
 
 
 def test_an_order_that_cannot_be_kept_across_days_is_told() -> None:
@@ -207,21 +207,21 @@ def test_an_order_that_cannot_be_kept_across_days_is_told() -> None:
         "constraints": [wish],
         "immovables": [],
     }
-    result = drafted(document)
-    assert (result["conflict"], shown(result)) == (None, ["09:00 Draft 60", "09:00 Outline 60"])
+    result = run_draft(document)
+    assert (result["conflict"], list_blocks(result)) == (None, ["09:00 Draft 60", "09:00 Outline 60"])
     assert [each["id"] for each in result["broken"]] == ["order"]
 
 
 def test_a_task_waits_for_the_task_that_is_ordered_before_it() -> None:
     tasks = [{"id": name, "title": name.title(), "minutes": 60} for name in ("outline", "draft")]
-    result = drafted(
+    result = run_draft(
         {
             **DAY,
             "tasks": [{**tasks[0], "not_before": "11:30"}, tasks[1]],
             "constraints": [about("order", "sequencing", ["outline", "draft"])],
         }
     )
-    assert (shown(result), result["conflict"]) == ([], None)
+    assert (list_blocks(result), result["conflict"]) == ([], None)
     assert result["unplaced"][1]["reason"] == "it comes after “Outline”, which found no place"
 
 
@@ -233,16 +233,16 @@ def test_a_buffer_for_one_task_leaves_the_others_alone() -> None:
         {"id": "mail", "title": "E-mail", "minutes": 45, "type": "SW", "required": True},
     ]
     rule = about("buffer", "buffer", ["stretch"], duration_min=20)
-    result = drafted({**DAY, "immovables": meetings, "tasks": tasks, "constraints": [rule]})
-    assert (shown(result), result["conflict"]) == (["09:00 E-mail 45", "11:35 Stretching 15"], None)
+    result = run_draft({**DAY, "immovables": meetings, "tasks": tasks, "constraints": [rule]})
+    assert (list_blocks(result), result["conflict"]) == (["09:00 E-mail 45", "11:35 Stretching 15"], None)
     assert result["broken"] == []
-    alone = drafted({**DAY, "immovables": meetings, "tasks": tasks, "constraints": [{**rule, "tasks": []}]})
+    alone = run_draft({**DAY, "immovables": meetings, "tasks": tasks, "constraints": [{**rule, "tasks": []}]})
     assert alone["conflict"] == ["buffer", "mail"]
 
 
 def ways(document: Any) -> dict[str, list[tuple[str, str]]]:
     """Return the choices of each task that is left out, with their costs."""
-    left = drafted(document)["unplaced"]
+    left = run_draft(document)["unplaced"]
     return {each["title"]: [(c["label"], c.get("cost", "")) for c in each["choices"]] for each in left}
 
 
@@ -282,12 +282,12 @@ def test_a_choice_says_what_it_costs() -> None:
             {"id": "mail", "title": "E-mail", "minutes": 60, "type": "SW"},
             {"id": "report", "title": "Report", "minutes": 90, "splittable": False, "priority": 1},
         ],
-        "constraints": [said("must", "20:00", "23:00", applies_event_types=["DW"])],
+        "constraints": [make_rule("must", "20:00", "23:00", applies_event_types=["DW"])],
     }
     relax = ("Just today without “nothing from 20:00”", "“E-mail” then waits for another day")
     assert ways(document)["Report"] == [*WAIT, relax]
     assert "nothing from 20:00” (“E-mail” then waits for another day)" in run(document).output
-    result = drafted({**document, "constraints": []})
+    result = run_draft({**document, "constraints": []})
     assert ([b["title"] for b in result["placed"]], [u["title"] for u in result["unplaced"]]) == (
         ["Report"],
         ["E-mail"],
@@ -295,13 +295,13 @@ def test_a_choice_says_what_it_costs() -> None:
 
 
 def test_a_task_that_a_should_pushes_out_has_a_choice_without_it() -> None:
-    rule = said("should", "10:00", "20:00", applies_event_types=["DW"])
+    rule = make_rule("should", "10:00", "20:00", applies_event_types=["DW"])
     task = {"id": "book", "title": "Book", "minutes": 90, "splittable": False}
-    result = drafted({**DAY, "immovables": [], "tasks": [task], "constraints": [rule]})
+    result = run_draft({**DAY, "immovables": [], "tasks": [task], "constraints": [rule]})
     left = result["unplaced"][0]
     assert left["reason"] == "the only time left for it is not what you want: “nothing from 10:00”"
     assert left["choices"][-1] == {"way": "relax", "label": "Just today without “nothing from 10:00”", "rule": "c1"}
-    assert shown(drafted({**DAY, "immovables": [], "tasks": [task]})) == ["09:00 Book 90"]
+    assert list_blocks(run_draft({**DAY, "immovables": [], "tasks": [task]})) == ["09:00 Book 90"]
 
 
 @pytest.mark.parametrize(
@@ -319,16 +319,16 @@ def test_the_reason_for_no_lunch_is_what_took_its_time(events: list[tuple[str, s
         "tasks": [] if events else [{"id": "a", "title": "A", "minutes": 170, "required": True}],
         "policy": {"shutdown": 0},
     }
-    assert [each["reason"] for each in drafted(document)["unplaced"]] == [reason]
+    assert [each["reason"] for each in run_draft(document)["unplaced"]] == [reason]
 
 
 def test_a_reason_names_the_times_of_the_task_rather_than_a_rule() -> None:
     """The rule about the afternoon changes nothing for what is due at half past nine."""
     task = {"id": "a", "title": "A", "minutes": 60, "deadline": "09:30", "splittable": False}
-    result = drafted({**DAY, "tasks": [task], "constraints": [said("must", "11:00", "12:00")]})
+    result = run_draft({**DAY, "tasks": [task], "constraints": [make_rule("must", "11:00", "12:00")]})
     assert result["unplaced"][0]["reason"] == "it needs 1 h, and there is not that much time free before 09:30"
-    late = {**DAY, "tasks": [{**task, "deadline": "11:30"}], "constraints": [said("must", "10:00", "11:00")]}
-    assert drafted(late)["unplaced"][0]["reason"] == "“nothing from 10:00” leaves it no 1 h"
+    late = {**DAY, "tasks": [{**task, "deadline": "11:30"}], "constraints": [make_rule("must", "10:00", "11:00")]}
+    assert run_draft(late)["unplaced"][0]["reason"] == "“nothing from 10:00” leaves it no 1 h"
 
 
 def check(plan: Any, said: Any, tmp_path: Path) -> Any:
@@ -340,7 +340,7 @@ def check(plan: Any, said: Any, tmp_path: Path) -> Any:
 
 def test_check_asks_a_plan_for_nothing_that_only_an_instance_has() -> None:
     """S50: a plan names no tasks, so none can be the one thing; an instance is refused with the right command."""
-    plan = json.dumps(drafted(DAY)["plan"])
+    plan = json.dumps(run_draft(DAY)["plan"])
     result = CliRunner().invoke(plan_command, ["check", "-", "--json"], input=plan)
     told = [finding["message"] for finding in json.loads(result.stdout)["findings"]]
     assert [text for text in told if "one thing" in text] == []
@@ -351,23 +351,23 @@ def test_check_asks_a_plan_for_nothing_that_only_an_instance_has() -> None:
 
 def test_check_holds_a_plan_to_what_was_said(tmp_path: Path) -> None:
     """A must is an error, a should a finding; records alone, or what ``constraints query`` prints."""
-    plan = drafted(DAY)["plan"]
+    plan = run_draft(DAY)["plan"]
     broken = {
         "message": "You said “nothing from 10:00”, and “Report” (10:00) lies in the time that this is about.",
         "events": [1],
     }
-    must = check(plan, [said("must", "10:00", "11:00")], tmp_path)
+    must = check(plan, [make_rule("must", "10:00", "11:00")], tmp_path)
     assert (must["ok"], must["errors"]) == (False, [broken])
-    should = check(plan, {"constraints": [said("should", "10:00", "11:00")]}, tmp_path)
+    should = check(plan, {"constraints": [make_rule("should", "10:00", "11:00")]}, tmp_path)
     assert (should["ok"], should["errors"], broken in should["findings"]) == (True, [], True)
-    assert check(plan, [said("must", "11:30", "12:00")["constraint_record"]], tmp_path)["ok"]
+    assert check(plan, [make_rule("must", "11:30", "12:00")["constraint_record"]], tmp_path)["ok"]
 
 
 def test_a_task_of_a_document_says_what_one_of_the_queue_says() -> None:
     details = {"kind": "family", "at": "20:00", "people": ["Ann"]}
     dinner = {"id": "dinner", "title": "Dinner", "minutes": 90, "details": details}
     after = {"id": "walk", "title": "Walk", "minutes": 20, "type": "H", "details": {"after": ["report"]}}
-    result = drafted({**DAY, "tasks": [*DAY["tasks"][1:2], dinner, after]})
+    result = run_draft({**DAY, "tasks": [*DAY["tasks"][1:2], dinner, after]})
     placed = {b["title"]: (b["start"][11:16], b["type"]) for b in result["placed"]}
     assert placed == {"Report": ("10:00", "DW"), "Walk": ("11:30", "H"), "Dinner": ("20:00", "H")}
     wrong = run({**DAY, "tasks": [{**dinner, "details": {"at": "09:00", "from_time": "10:00"}}]}, "--json")

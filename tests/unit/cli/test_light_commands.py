@@ -29,7 +29,7 @@ UNUSED = {f"fateforger.{name}" for name in FEATURES} | {f"fateforger.adapters.st
 PLAN = {"date": "2026-03-02", "tz": "Europe/Berlin", "events": []}
 
 
-def loaded(*arguments: str, data: Path) -> set[str]:
+def find_loaded(*arguments: str, data: Path) -> set[str]:
     """Return the third-party packages and our modules in memory after the command."""
     program = (
         "import atexit, json, sys\n"
@@ -62,19 +62,19 @@ def test_a_command_loads_only_what_it_uses(command: tuple[str, ...], also: set[s
     (tmp_path / "plan.jsonl").touch()
     if command[0] in {"sync", "doctor"}:
         new_file(tmp_path).rename(tmp_path / "fateforger.db")
-    assert loaded(*command, data=tmp_path) & (NEVER | also) == set()
+    assert find_loaded(*command, data=tmp_path) & (NEVER | also) == set()
 
 
 def test_the_first_command_makes_the_whole_database(tmp_path: Path) -> None:
     """Even a command that has loaded only the tables of the calendar. Other commands then find theirs."""
-    loaded("sync", "history", data=tmp_path)
+    find_loaded("sync", "history", data=tmp_path)
     tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
     with closing(sqlite3.connect(tmp_path / "fateforger.db")) as database:
         found = {name for (name,) in database.execute(tables)}
     assert found == {each.name for each in store.metadata.sorted_tables if each.info.get("only") != "postgresql"} | {
         VERSION_TABLE
     }
-    loaded("tasks", "list", data=tmp_path)
+    find_loaded("tasks", "list", data=tmp_path)
 
 
 # --- where the output goes ---

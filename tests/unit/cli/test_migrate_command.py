@@ -35,7 +35,7 @@ PROGRAM = ("-m", "fateforger", *MIGRATE)
 Run = tuple[int, str, str]
 
 
-async def started(
+async def start_program(
     folder: Path, *arguments: str, env: dict[str, str] | None = None, **streams: Any
 ) -> asyncio.subprocess.Process:
     clean = {name: value for name, value in os.environ.items() if name not in {"NOTION_TOKEN", "DATABASE_URL"}}
@@ -45,7 +45,7 @@ async def started(
 
 
 async def run(folder: Path, *arguments: str, env: dict[str, str] | None = None) -> Run:
-    process = await started(folder, *arguments, env=env)
+    process = await start_program(folder, *arguments, env=env)
     out, err = await process.communicate()
     assert process.returncode is not None
     return process.returncode, out.decode(), err.decode()
@@ -229,7 +229,9 @@ async def test_progress_is_for_terminals(tmp_path: Path) -> None:
     path = mirror_file(tmp_path / "old.db", *({} for _ in range(3)))
     with_tables(tmp_path / "data")
     ours, theirs = pty.openpty()
-    process = await started(tmp_path, *PROGRAM, "--source", "sqlite", "--file", str(path), "--apply", stderr=theirs)
+    process = await start_program(
+        tmp_path, *PROGRAM, "--source", "sqlite", "--file", str(path), "--apply", stderr=theirs
+    )
     await process.communicate()
     shown = os.read(ours, 100_000).decode()
     os.close(theirs)

@@ -53,7 +53,7 @@ class CommandLine:
         """Let the index show everything."""
         assert run_inside("constraints", "reindex", "--data-dir", str(self.data))[0] == 0
 
-    def found(self, who: Somebody) -> list[str]:
+    def find_files(self, who: Somebody) -> list[str]:
         """Return the files that hold one of their words or ids, by a search of every byte."""
         files = (path for path in sorted(self.data.rglob("*")) if path.is_file())
         names = [name.encode() for name in who.names]
@@ -91,18 +91,18 @@ def test_a_person_is_gone_from_every_file_and_nobody_else_is_touched(cli: Comman
     """The law of erasing: their words and ids were in database, index and recordings, and are in no file at all."""
     cli.index()
     index = "memory/qdrant/collection/fateforger_constraints/storage.sqlite"
-    assert cli.found(ANNA) == ["fateforger.db", index, "turns/20260302T070000-qu.json"]
+    assert cli.find_files(ANNA) == ["fateforger.db", index, "turns/20260302T070000-qu.json"]
     boris, recorded = cli.rows_of(BORIS), (cli.turns / "20260302T070000-wo.json").read_bytes()
 
     status, listed = cli.json("erase", ANNA.id)
     assert (status, listed["applied"], listed["counts"]["recordings"]) == (0, False, 1)
     assert listed["message"].endswith(f"rows about {ANNA.id}. Nothing was erased; say so with --apply.")
     assert listed["stays"] == [CALENDAR_STAYS, PAGE_STAYS, COPIES_STAY]
-    assert len(cli.found(ANNA)) == 3
+    assert len(cli.find_files(ANNA)) == 3
 
     status, done = cli.json("erase", ANNA.id, "--apply")
     assert (status, done["applied"], done["counts"], done["index_follows"]) == (0, True, listed["counts"], False)
-    assert cli.found(ANNA) == []
+    assert cli.find_files(ANNA) == []
     assert (cli.rows_of(BORIS), (cli.turns / "20260302T070000-wo.json").read_bytes()) == (boris, recorded)
     search = ("constraints", "list", "--user", BORIS.id, "--about", "wombat", "--json", "--data-dir", str(cli.data))
     assert len(json.loads(run_inside(*search)[1])["constraints"]) == 3
@@ -124,7 +124,7 @@ def test_a_run_that_is_killed_is_completed_by_the_next(cli: CommandLine, tmp_pat
     fork.wait()
     assert (_sessions(cli.database), output.read_text()) == (1, "")
     assert cli.text("erase", ANNA.id, "--apply")[0] == 0
-    assert (cli.found(ANNA), cli.rows_of(BORIS)) == ([], boris)
+    assert (cli.find_files(ANNA), cli.rows_of(BORIS)) == ([], boris)
 
 
 async def test_beside_a_running_program_its_index_follows(cli: CommandLine) -> None:
@@ -140,7 +140,7 @@ async def test_beside_a_running_program_its_index_follows(cli: CommandLine) -> N
     await following.stop()
     await program.aclose()
     assert (follows, {user for user, _ in index.shown}, index.scrubs > 0) == (False, {BORIS.id}, True)
-    assert cli.found(ANNA) == []
+    assert cli.find_files(ANNA) == []
 
 
 def test_the_document_goes_to_a_file_and_holds_what_is_listed(cli: CommandLine, tmp_path: Path) -> None:
@@ -182,7 +182,7 @@ def test_a_write_that_is_not_finished_holds_it_up(cli: CommandLine) -> None:
 
     asyncio.run(begin())
     status, refused = cli.json("erase", ANNA.id, "--apply")
-    assert (status, refused["error"]["message"], len(cli.found(ANNA))) == (3, UNFINISHED, 2)
+    assert (status, refused["error"]["message"], len(cli.find_files(ANNA))) == (3, UNFINISHED, 2)
 
 
 def _sessions(database: Path) -> int:

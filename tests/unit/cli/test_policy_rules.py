@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.unit.cli.test_draft_command import drafted, shown
+from tests.unit.cli.test_draft_command import list_blocks, run_draft
 
 MONDAY: dict[str, Any] = {
     "date": "2026-03-02",
@@ -32,7 +32,7 @@ def setting(slot: str, hours: str = "", days: tuple[str, ...] = (), **scalars: i
 
 
 def blocks(*constraints: dict[str, Any], **changes: Any) -> list[str]:
-    return shown(drafted({**MONDAY, "constraints": list(constraints), **changes}))
+    return list_blocks(run_draft({**MONDAY, "constraints": list(constraints), **changes}))
 
 
 def test_lunch_and_the_shutdown_are_where_the_rules_say() -> None:
@@ -67,9 +67,9 @@ def test_no_lunch_and_what_was_given_for_the_day() -> None:
 def test_a_break_after_an_hour_of_deep_work() -> None:
     """S245"""
     task = {"id": "book", "title": "Book", "minutes": 120}
-    longest = [b["minutes"] for b in drafted({**MONDAY, "tasks": [task]})["placed"] if b["title"].startswith("Book")]
+    longest = [b["minutes"] for b in run_draft({**MONDAY, "tasks": [task]})["placed"] if b["title"].startswith("Book")]
     hour = {**MONDAY, "tasks": [task], "constraints": [setting("longest_focus", duration_max=60)]}
-    pieces = [b["minutes"] for b in drafted(hour)["placed"] if b["title"].startswith("Book")]
+    pieces = [b["minutes"] for b in run_draft(hour)["placed"] if b["title"].startswith("Book")]
     assert max(longest) > 60
     assert max(pieces) <= 60
     assert sum(pieces) == 120
@@ -88,7 +88,7 @@ def test_routines_are_drafted_by_themselves() -> None:
     assert "08:10 School run 35" in day
     assert any(block.endswith("Gym 45") for block in day)
     assert not any("Gym" in block for block in blocks(school, gym, date="2026-03-03"))
-    result = drafted({**MONDAY, "constraints": [school]})
+    result = run_draft({**MONDAY, "constraints": [school]})
     (key,) = (b["key"] for b in result["placed"] if b["title"] == "School run")
     assert [r["text"] for r in result["reasons"][key]] == ["It is here because of your rule “School run, as always”."]
 
@@ -100,6 +100,6 @@ def test_a_routine_is_not_doubled_and_does_not_stand_where_a_meeting_is() -> Non
     listed = [{"id": "s", "title": "School run", "minutes": 20, "type": "H"}]
     assert [b for b in blocks(school, tasks=listed) if "School" in b] == ["09:00 School run 20"]
     walk = routine("Walk", "10:00-10:30")
-    result = drafted({**MONDAY, "constraints": [walk], "immovables": [{"start": "10:00", "end": "10:15"}]})
+    result = run_draft({**MONDAY, "constraints": [walk], "immovables": [{"start": "10:00", "end": "10:15"}]})
     assert [left["title"] for left in result["unplaced"]] == ["Walk"]
     assert not any("Walk" in block for block in blocks(walk, now="10:20"))

@@ -68,8 +68,8 @@ class Terminal:
             return await submitter.undo_last(cause=cause, finishing=True)
         return await submitter.undo_since(request.what, cause=cause, finishing=True)
 
-    def shown(self) -> list[tuple[str, ...]]:
-        return self.world.managed()
+    def read_calendar(self) -> list[tuple[str, ...]]:
+        return self.world.list_own_events()
 
 
 def places(commits: int, calls: int) -> list[Place]:
@@ -78,13 +78,13 @@ def places(commits: int, calls: int) -> list[Place]:
     return [*at, *(("call", n, side) for n in range(calls) for side in SIDES), ("call", 1000, "after")]
 
 
-async def prepared(data_dir: Path, *plans: TBPlan) -> tuple[Terminal, list[list[tuple[str, ...]]]]:
+async def prepare_calendar(data_dir: Path, *plans: TBPlan) -> tuple[Terminal, list[list[tuple[str, ...]]]]:
     """Return a calendar to which these plans were applied, and its contents before each and after the last."""
     terminal = Terminal(data_dir)
-    views = [terminal.shown()]
+    views = [terminal.read_calendar()]
     for plan in plans:
         await terminal.apply(plan)
-        views.append(terminal.shown())
+        views.append(terminal.read_calendar())
     return terminal, views
 
 
@@ -92,19 +92,19 @@ async def test_an_undo_that_died_is_finished_by_the_next_one(tmp_path: Path) -> 
     """K13: by that undo and no other, and it says so; a bare undo also finishes one that named its transaction."""
     deaths = 0
     for count, (named, dies) in enumerate(itertools.product((False, True), places(24, 12))):
-        terminal, views = await prepared(tmp_path / f"{count}", ONE, TWO, THREE)
+        terminal, views = await prepare_calendar(tmp_path / f"{count}", ONE, TWO, THREE)
         newest = (await terminal.inner.history(terminal.world.calendar.key))[0].id
         died = await dying(terminal.undo(newest if named else NEWEST, dies))
         began = any(t.kind == "undo" for t in terminal.inner.transactions.values())
         result = await terminal.undo()
-        assert (result.status, terminal.shown()) == ("undone", views[2]), (named, dies)
+        assert (result.status, terminal.read_calendar()) == ("undone", views[2]), (named, dies)
         sentence = "Finished the undo that began at 12:00 and was interrupted."
         assert (result.sentences[0] == sentence) is began, (dies, result.sentences)
         deaths += died
         undos = [t for t in terminal.inner.transactions.values() if t.kind == "undo"]
         assert len(undos) == 1
         await terminal.undo()
-        assert terminal.shown() == views[1], (named, dies)
+        assert terminal.read_calendar() == views[1], (named, dies)
     assert deaths >= 2 * FEWEST
 
 
@@ -112,30 +112,30 @@ async def test_an_undo_of_an_older_write_that_died_is_finished(tmp_path: Path) -
     """K13: with all that it takes along."""
     deaths = 0
     for count, dies in enumerate(places(24, 12)):
-        terminal, views = await prepared(tmp_path / f"{count}", ONE, TWO, THREE)
+        terminal, views = await prepare_calendar(tmp_path / f"{count}", ONE, TWO, THREE)
         second = (await terminal.inner.history(terminal.world.calendar.key))[1].id
         deaths += await dying(terminal.undo(second, dies))
         result = await terminal.undo(second)
-        assert (result.status, terminal.shown()) == ("undone", views[1]), dies
+        assert (result.status, terminal.read_calendar()) == ("undone", views[1]), dies
         assert "This also took back later writes: 1 made from the command line." in result.sentences
         await terminal.undo()
-        assert terminal.shown() == views[0], dies
+        assert terminal.read_calendar() == views[0], dies
     assert deaths >= FEWEST
 
 
 async def test_an_apply_that_died_and_was_typed_again_needs_one_undo(tmp_path: Path) -> None:
     """K13"""
     deaths = 0
-    _, wanted = await prepared(tmp_path / "smooth", ONE, TWO, THREE)
+    _, wanted = await prepare_calendar(tmp_path / "smooth", ONE, TWO, THREE)
     for count, dies in enumerate(places(30, 14)):
-        terminal, views = await prepared(tmp_path / f"{count}", ONE, TWO)
+        terminal, views = await prepare_calendar(tmp_path / f"{count}", ONE, TWO)
         deaths += await dying(terminal.apply(THREE, dies))
         await terminal.apply(THREE)
-        assert terminal.shown() == wanted[3], dies
+        assert terminal.read_calendar() == wanted[3], dies
         await terminal.undo()
-        assert terminal.shown() == views[2], dies
+        assert terminal.read_calendar() == views[2], dies
         await terminal.undo()
-        assert terminal.shown() == views[1], dies
+        assert terminal.read_calendar() == views[1], dies
     assert deaths >= FEWEST
 
 
@@ -143,13 +143,13 @@ async def test_an_apply_that_died_and_was_settled_meanwhile_needs_one_undo(tmp_p
     """K13: the program started in between and gave up what was left of it."""
     deaths = 0
     for count, dies in enumerate(places(30, 14)):
-        terminal, views = await prepared(tmp_path / f"{count}", ONE, TWO)
+        terminal, views = await prepare_calendar(tmp_path / f"{count}", ONE, TWO)
         deaths += await dying(terminal.apply(THREE, dies))
         for transaction in await terminal.inner.list_unsettled():
             await terminal.world.submitter().find_out(transaction.id)
         await terminal.apply(THREE)
         await terminal.undo()
-        assert terminal.shown() == views[2], dies
+        assert terminal.read_calendar() == views[2], dies
     assert deaths >= FEWEST
 
 
@@ -157,31 +157,31 @@ async def test_another_command_does_not_finish_what_died(tmp_path: Path) -> None
     """K13: an interrupted write is settled, and the undo of a later one goes back to before that."""
     deaths = 0
     for count, dies in enumerate(places(24, 12)):
-        terminal, _ = await prepared(tmp_path / f"{count}", ONE, TWO, THREE)
+        terminal, _ = await prepare_calendar(tmp_path / f"{count}", ONE, TWO, THREE)
         deaths += await dying(terminal.undo(dies=dies))
         for transaction in await terminal.inner.list_unsettled():
             await terminal.world.submitter().find_out(transaction.id)
-        between = terminal.shown()
+        between = terminal.read_calendar()
         result = await terminal.apply(OTHER)
         assert not any("interrupted" in sentence for sentence in result.sentences)
         await terminal.undo()
-        assert terminal.shown() == between, dies
+        assert terminal.read_calendar() == between, dies
     assert deaths >= FEWEST
 
 
 async def test_an_answer_that_was_seen_is_seen(tmp_path: Path) -> None:
     """K13: two undos are two; so they are when the program wrote something after the first, which died."""
-    terminal, views = await prepared(tmp_path / "seen", ONE, TWO, THREE)
+    terminal, views = await prepare_calendar(tmp_path / "seen", ONE, TWO, THREE)
     for view in (views[2], views[1], views[0]):
         await terminal.undo()
-        assert terminal.shown() == view
+        assert terminal.read_calendar() == view
     with pytest.raises(NotUndoable):
         await terminal.undo()
-    terminal, views = await prepared(tmp_path / "written", ONE, TWO, THREE)
+    terminal, views = await prepare_calendar(tmp_path / "written", ONE, TWO, THREE)
     await terminal.undo(dies=("call", 1000, "after"))
     await terminal.world.submitter().submit_plan(OTHER, cause="in a thread", context={"session": "s"})
     result = await terminal.undo()
-    assert (terminal.shown(), result.sentences[0][:11]) == (views[2], "Taken back:")
+    assert (terminal.read_calendar(), result.sentences[0][:11]) == (views[2], "Taken back:")
 
 
 async def dying(command: Awaitable[SyncResult]) -> bool:

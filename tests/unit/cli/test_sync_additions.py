@@ -61,9 +61,9 @@ def cli(tmp_path: Path, google: GoogleMcp) -> CommandLine:
     return CommandLine(tmp_path, "--calendar-url", google.url)
 
 
-def shown(store: GoogleStore) -> dict[str, EventImage]:
+def map_titles(store: GoogleStore) -> dict[str, EventImage]:
     """Return the live events by their title."""
-    return {event.summary: event for event in store.shown().values()}
+    return {event.summary: event for event in store.get_live_events().values()}
 
 
 async def apply(cli: CommandLine, *blocks: dict[str, Any], more: tuple[str, ...] = ()) -> Any:
@@ -84,34 +84,34 @@ async def test_an_undo_leaves_what_the_person_added_to(
 ) -> None:
     """K12: undoing a creation leaves the event whole, and says by name what they added."""
     await apply(cli, A, B)
-    edited = store.user_edit(shown(store)["Alpha"].id, **what)
+    edited = store.user_edit(map_titles(store)["Alpha"].id, **what)
     sentences = await undo(cli)
     assert sentences == [
         "Taken back: I removed 1 block from your calendar.",
         f"I left “Alpha” on your calendar: you {told}.",
     ]
-    assert shown(store) == {"Alpha": edited}
+    assert map_titles(store) == {"Alpha": edited}
 
 
 async def test_data_of_another_program_stays(cli: CommandLine, store: GoogleStore) -> None:
     """K12: a private property that is not ours."""
     await apply(cli, A)
-    alpha = shown(store)["Alpha"]
+    alpha = map_titles(store)["Alpha"]
     edited = store.user_edit(alpha.id, properties={**alpha.properties, "zoomId": "42"})
     assert "I left “Alpha” on your calendar: you added data of another program." in await undo(cli)
-    assert shown(store) == {"Alpha": edited}
+    assert map_titles(store) == {"Alpha": edited}
 
 
 async def test_a_submit_leaves_what_the_person_added_to(cli: CommandLine, store: GoogleStore) -> None:
     """K12: a block that the plan drops stays when the person added to it, with a note; without additions it goes."""
     await apply(cli, A, B, C)
     extras = {"location": "Room 5", "visibility": "private", "reminders": {"useDefault": False, "overrides": []}}
-    edited = store.user_edit(shown(store)["Alpha"].id, extras=extras)
+    edited = store.user_edit(map_titles(store)["Alpha"].id, extras=extras)
     result = await apply(cli, C)
     left = "It is no longer in the plan, but you added a place and reminders and changed the visibility on your calendar, so I left it to you."
     assert f"“Alpha”: {left}" in result["sentences"]
-    assert shown(store).keys() == {"Alpha", "Gamma"}
-    assert shown(store)["Alpha"] == edited
+    assert map_titles(store).keys() == {"Alpha", "Gamma"}
+    assert map_titles(store)["Alpha"] == edited
 
 
 async def test_what_the_calendar_itself_adds_is_no_edit(
@@ -128,13 +128,13 @@ async def test_what_the_calendar_itself_adds_is_no_edit(
     store.insert = adding  # type: ignore[method-assign]
     await apply(cli, A, B)
     await apply(cli, B)
-    assert shown(store).keys() == {"Beta"}
+    assert map_titles(store).keys() == {"Beta"}
     assert await undo(cli) == [
         "Taken back: I added 1 block to your calendar.",
         "“Alpha” is back, but without the video call. Your calendar does not let me write that.",
     ]
     assert await undo(cli) == ["Taken back: I removed 2 blocks from your calendar."]
-    assert shown(store) == {}
+    assert map_titles(store) == {}
 
 
 async def test_what_was_deleted_comes_back_with_all_that_was_added(
@@ -143,7 +143,7 @@ async def test_what_was_deleted_comes_back_with_all_that_was_added(
     """K12: an event that an undo makes again has everything that the calendar lets us write, its guests without a mail;
     what cannot come back is named; and it is the person's edit again."""
     await apply(cli, A)
-    alpha = shown(store)["Alpha"]
+    alpha = map_titles(store)["Alpha"]
     extras: dict[str, Any] = {}
     for what, _ in ADDED.values():
         extras |= what.get("extras", {})
@@ -153,11 +153,11 @@ async def test_what_was_deleted_comes_back_with_all_that_was_added(
     _, history = await cli.sync("history")
     sentences = await undo(cli, history["transactions"][0]["transaction"])
     assert sentences[1:] == ["“Alpha” is back, but without the video call. Your calendar does not let me write that."]
-    after = shown(store)["Alpha"]
+    after = map_titles(store)["Alpha"]
     assert after.extras == before.extras.model_copy(update={"conference": ""})
     assert (after.fields, google.tools.mails) == (before.fields, 0)
     result = await apply(cli, B)
-    assert shown(store).keys() == {"Alpha", "Beta"}
+    assert map_titles(store).keys() == {"Alpha", "Beta"}
     assert any(
         sentence.startswith("“Alpha”: It is no longer in the plan, but you added") for sentence in result["sentences"]
     )
@@ -168,13 +168,13 @@ async def test_a_refused_guest_does_not_keep_the_event_away(
 ) -> None:
     """K12: what the calendar refuses is left out and named."""
     await apply(cli, A)
-    store.user_edit(shown(store)["Alpha"].id, extras={"attendees": GUESTS})
+    store.user_edit(map_titles(store)["Alpha"].id, extras={"attendees": GUESTS})
     await undo(cli, "--force")
     _, history = await cli.sync("history")
     google.inject(Google(400, "Invalid attendee email."), tool="create-event")
     sentences = await undo(cli, history["transactions"][0]["transaction"])
     assert sentences[1:] == ["“Alpha” is back, but without the guests. Your calendar does not let me write that."]
-    assert shown(store).keys() == {"Alpha"}
+    assert map_titles(store).keys() == {"Alpha"}
 
 
 async def test_a_place_added_while_the_answer_was_lost_is_kept(
@@ -191,34 +191,34 @@ async def test_a_place_added_while_the_answer_was_lost_is_kept(
     google.inject(Google(503, "Service Unavailable"), tool="create-event", applied=True)
     await apply(cli, A)
     assert "I left “Alpha” on your calendar: you added a place." in await undo(cli)
-    assert shown(store).keys() == {"Alpha"}
+    assert map_titles(store).keys() == {"Alpha"}
 
 
 async def test_a_color_that_cannot_be_taken_away_stops_nothing(cli: CommandLine, store: GoogleStore) -> None:
     """K12: a note reports it, the rest is undone, and the next undo neither blames the person nor leaves anything."""
     await apply(cli, A)
-    alpha = shown(store)["Alpha"].id
+    alpha = map_titles(store)["Alpha"].id
     store.user_edit(alpha, color_id=None)
     await apply(cli, {**A, "t": "SW"}, B, C, more=("--keep", "plan"))
     keeps = "“Alpha” keeps the color I gave it. Your calendar lets me change a color, but not take it away."
     assert await undo(cli) == ["Taken back: I removed 2 blocks from your calendar.", keeps]
-    assert shown(store)["Alpha"].color_id == "8"
+    assert map_titles(store)["Alpha"].color_id == "8"
     _, history = await cli.sync("history")
     assert [t["status"] for t in history["transactions"]] == ["committed", "undone", "committed"]
     assert await undo(cli) == ["Taken back: I removed 1 block from your calendar."]
-    assert shown(store) == {}
+    assert map_titles(store) == {}
 
 
 async def test_a_color_is_left_and_the_other_fields_go_back(cli: CommandLine, store: GoogleStore) -> None:
     """K12: the same with another change in the same update; from then on our color is the known state."""
     await apply(cli, A)
-    alpha = shown(store)["Alpha"].id
+    alpha = map_titles(store)["Alpha"].id
     store.user_edit(alpha, color_id=None)
     await apply(cli, {**A, "t": "SW", "p": {"a": "fs", "st": "14:00", "dur": "PT1H"}}, more=("--keep", "plan"))
     sentences = await undo(cli)
     assert sentences[0] == "Taken back: I changed 1 block on your calendar."
     assert sentences[1].startswith("“Alpha” keeps the color I gave it.")
-    assert f"{shown(store)['Alpha'].start:%H:%M}" == "08:00"
+    assert f"{map_titles(store)['Alpha'].start:%H:%M}" == "08:00"
     _, diff = await cli.sync("diff", cli.plan(day(A)))
     assert [(op["verb"], list(op["changes"])) for op in diff["ops"]] == [("update", ["color_id"])]
     store.user_edit(alpha, color_id="11")
@@ -230,20 +230,20 @@ async def test_another_block_does_not_take_over_what_the_person_made_their_own(
 ) -> None:
     """K12, S78: the plumber gets neither the guests nor the place of the mail."""
     await apply(cli, block("a", "Answer mail", "09:00", "SW"))
-    edited = store.user_edit(shown(store)["Answer mail"].id, extras={"location": "Room 5", "attendees": GUESTS})
+    edited = store.user_edit(map_titles(store)["Answer mail"].id, extras={"location": "Room 5", "attendees": GUESTS})
     result = await apply(cli, block("p", "Call the plumber", "09:00", "SW"))
-    assert shown(store)["Answer mail"] == edited
-    assert shown(store)["Call the plumber"].extras.guests == ()
+    assert map_titles(store)["Answer mail"] == edited
+    assert map_titles(store)["Call the plumber"].extras.guests == ()
     assert "“Call the plumber”, 09:00–10:00, overlaps “Answer mail”, 09:00–10:00." in result["sentences"]
 
 
 async def test_no_block_is_written_on_top_of_a_longer_meeting(cli: CommandLine, store: GoogleStore) -> None:
     """S79: 80% of the block, so a meeting of a day takes up all blocks inside it, and the person hears of each."""
-    alpha = (await apply(cli, A), shown(store)["Alpha"])[1]
+    alpha = (await apply(cli, A), map_titles(store)["Alpha"])[1]
     store.user_delete(alpha.id)
     store.user_create("Workshop", start=alpha.start, end=alpha.start + timedelta(hours=8))
     result = await apply(cli, B, C, block("d", "Delta", "18:00"))
-    assert shown(store).keys() == {"Workshop", "Delta"}
+    assert map_titles(store).keys() == {"Workshop", "Delta"}
     assert [s for s in result["sentences"] if s.startswith("I did not add")] == [
         "I did not add “Beta”: “Workshop” takes up the same time on your calendar, 09:00–17:00.",
         "I did not add “Gamma”: “Workshop” takes up the same time on your calendar, 09:00–17:00.",

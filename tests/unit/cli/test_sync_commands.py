@@ -139,7 +139,7 @@ async def test_who_wins_is_asked_and_said_with_keep(cli: CommandLine, google: Go
     """S201: both moved the second block; it is not written before the person chooses."""
     await cli.sync("apply", cli.plan(PLAN))
     store = google.tools.calendars["primary"].store
-    (mail,) = [e for e in store.shown().values() if e.summary == "Mail"]
+    (mail,) = [e for e in store.get_live_events().values() if e.summary == "Mail"]
     store.user_edit(mail.id, start=mail.start + timedelta(hours=5), end=mail.end + timedelta(hours=5))
     moved = {**PLAN["events"][1], "p": {"a": "fs", "st": "14:00", "dur": "PT30M"}}
     plan = cli.plan({**PLAN, "events": [PLAN["events"][0], moved]})
@@ -171,7 +171,7 @@ async def test_a_mass_deletion_waits_for_a_yes(cli: CommandLine, google: GoogleM
     status, stopped = await cli.sync("apply", empty)
     assert (status, stopped["error"]["kind"], stopped["error"]["where"]) == (2, "confirmation_needed", "mass_deletion")
     assert stopped["error"]["message"].endswith("Is that what you want? Say so with --yes.")
-    assert google.asked("delete-event") == []
+    assert google.list_calls("delete-event") == []
     status, done = await cli.sync("apply", empty, "--yes")
     assert (status, done["status"], done["counts"]["delete"]) == (0, "committed", 4)
 
@@ -193,7 +193,7 @@ async def test_overlapping_blocks_never_reach_the_calendar(cli: CommandLine, goo
     }
     status, result = await cli.sync("apply", cli.plan(overlapping))
     assert (status, result["error"]["kind"]) == (2, "plan_invalid")
-    assert google.asked("create-event") == []
+    assert google.list_calls("create-event") == []
 
 
 async def test_the_embedded_calendar_needs_no_account(tmp_path: Path) -> None:
@@ -222,4 +222,4 @@ async def test_a_result_is_shown_though_no_thread_can_be_told(
     done = await asyncio.to_thread(CliRunner().invoke, sync.sync_command, arguments)
     assert (done.exit_code, json.loads(done.stdout)["status"]) == (0, "committed"), done.output
     assert "show this once their calendar is read again. The database does not answer." in done.stderr
-    assert google.tools.calendars["primary"].store.shown()
+    assert google.tools.calendars["primary"].store.get_live_events()

@@ -66,7 +66,7 @@ async def test_commands_in_a_row_share_one_limit(google: GoogleMcp, tmp_path: Pa
             "with_a_small_limit", tmp_path, "apply", str(file), "--json", "--calendar-url", google.url
         )
         assert (status, json.loads(out)["status"]) == (0, "committed"), err
-    (shown,) = {image.description for image in google.tools.calendars["primary"].store.shown().values()}
+    (shown,) = {image.description for image in google.tools.calendars["primary"].store.get_live_events().values()}
     assert shown == "notes 2"
     assert len(google.tools.log) >= 19 + 2 * 53
     assert most_in_a_window(google.tools.log, SMALL.seconds) <= SMALL.requests
@@ -123,4 +123,4 @@ async def test_an_undo_of_a_whole_day_takes_two_requests_a_block(google: GoogleM
         more = (str(file),) if command == "apply" else ()
         status, _, err = await sync("command_line", tmp_path, command, *more, "--json", "--calendar-url", google.url)
         assert (status, google.tools.spent - before, "aiting" in err) == (0, requests, False)
-    assert google.tools.calendars["primary"].store.shown() == {}
+    assert google.tools.calendars["primary"].store.get_live_events() == {}

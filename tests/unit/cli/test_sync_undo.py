@@ -57,11 +57,11 @@ async def undo(cli: CommandLine, *arguments: str) -> list[str]:
     return list(result["sentences"])
 
 
-def shown(google: GoogleMcp) -> Day:
+def read_calendar(google: GoogleMcp) -> Day:
     """Return the starts of the blocks that are on the calendar now."""
     store, keys = google.tools.calendars["primary"].store, {name: key for key, name in NAMES.items()}
     berlin = ZoneInfo("Europe/Berlin")
-    starts = {keys[e.summary]: e.start for e in store.shown().values()}
+    starts = {keys[e.summary]: e.start for e in store.get_live_events().values()}
     return {k: f"{start.astimezone(berlin):%H:%M}" for k, start in starts.items() if isinstance(start, datetime)}
 
 
@@ -77,7 +77,7 @@ async def test_an_older_write_goes_with_the_newer_ones(cli: CommandLine, google:
     await apply(cli, {"a": "13:00", "b": "14:00"})
     await apply(cli, {"a": "15:00", "b": "17:00", "c": "11:00"})
     sentences = await undo(cli, first)
-    assert (sentences, shown(google)) == (
+    assert (sentences, read_calendar(google)) == (
         ["Taken back: I removed 3 blocks from your calendar.", ALONG.format("2")],
         {},
     )
@@ -97,11 +97,11 @@ async def test_a_write_in_the_middle_goes_with_the_one_after_it(cli: CommandLine
         "Taken back: I changed 1 block on your calendar.",
         ALONG.format("1"),
     ]
-    assert shown(google) == {"a": "09:00"}
+    assert read_calendar(google) == {"a": "09:00"}
     status, again = await cli.sync("apply", cli.plan(plan_of({"a": "09:00"})))
     assert (status, again["sentences"]) == (0, ["Your calendar is already up to date."])
     await apply(cli, {"a": "15:00"})
-    assert shown(google) == {"a": "15:00"}
+    assert read_calendar(google) == {"a": "15:00"}
 
 
 async def test_an_undo_is_done_again_with_what_came_after_it(cli: CommandLine, google: GoogleMcp) -> None:
@@ -115,7 +115,7 @@ async def test_an_undo_is_done_again_with_what_came_after_it(cli: CommandLine, g
         "Done again: I added 1 block, changed 1 block and removed 1 block on your calendar.",
         ALONG.format("1"),
     ]
-    assert shown(google) == {"a": "12:00", "b": "10:00"}
+    assert read_calendar(google) == {"a": "12:00", "b": "10:00"}
     assert await states(cli) == [
         ("done", True),
         ("done", True),
@@ -125,10 +125,10 @@ async def test_an_undo_is_done_again_with_what_came_after_it(cli: CommandLine, g
     ]
     for left in ({"a": "09:00"}, {}):
         await undo(cli)
-        assert shown(google) == left
+        assert read_calendar(google) == left
 
 
-async def killed(cli: CommandLine, google: GoogleMcp, number: int, tool: str, nth: int, *arguments: str) -> None:
+async def kill_program(cli: CommandLine, google: GoogleMcp, number: int, tool: str, nth: int, *arguments: str) -> None:
     """Send the program a signal when the calendar has carried out its ``nth`` call (from 1) of a tool."""
     where = ("--data-dir", str(cli.folder / "data"), *cli.where)
     output = cli.folder / "killed"
@@ -148,13 +148,13 @@ async def test_a_killed_undo_is_finished_and_no_other(
     """K13: ``kill -9`` and Ctrl-C while it deletes, and while it looks whether all is gone."""
     await apply(cli, {"a": "09:00"})
     await apply(cli, {"a": "09:00", "b": "10:00", "c": "11:00"})
-    await killed(cli, google, number, tool, nth, "undo")
+    await kill_program(cli, google, number, tool, nth, "undo")
     sentences = await undo(cli)
     assert sentences[0].startswith("Finished the undo that began at ")
-    assert shown(google) == {"a": "09:00"}
+    assert read_calendar(google) == {"a": "09:00"}
     assert await states(cli) == [("done", True), ("taken back", False), ("done", True)]
     await undo(cli)
-    assert shown(google) == {}
+    assert read_calendar(google) == {}
 
 
 async def test_a_killed_apply_typed_again_needs_one_undo(cli: CommandLine, google: GoogleMcp) -> None:
@@ -162,14 +162,14 @@ async def test_a_killed_apply_typed_again_needs_one_undo(cli: CommandLine, googl
     await apply(cli, {"a": "09:00"})
     wanted = {"a": "12:00", "b": "10:00", "c": "11:00"}
     plan = cli.plan(plan_of(wanted))
-    await killed(cli, google, signal.SIGKILL, "create-event", 1, "apply", plan)
+    await kill_program(cli, google, signal.SIGKILL, "create-event", 1, "apply", plan)
     status, result = await cli.sync("apply", plan)
-    assert (status, result["status"], shown(google)) == (0, "committed", wanted)
+    assert (status, result["status"], read_calendar(google)) == (0, "committed", wanted)
     assert result["sentences"][0].startswith("Finished the write that began at ")
     await undo(cli)
-    assert shown(google) == {"a": "09:00"}
+    assert read_calendar(google) == {"a": "09:00"}
     await undo(cli)
-    assert shown(google) == {}
+    assert read_calendar(google) == {}
 
 
 async def test_a_day_in_another_zone_is_one_day(cli: CommandLine, google: GoogleMcp) -> None:
@@ -182,7 +182,7 @@ async def test_a_day_in_another_zone_is_one_day(cli: CommandLine, google: Google
         "Taken back: I removed 1 block from your calendar.",
         ALONG.format("2"),
     ]
-    assert shown(google) == {}
+    assert read_calendar(google) == {}
 
 
 async def test_a_create_that_arrives_after_its_undo_is_removed(cli: CommandLine, google: GoogleMcp) -> None:
@@ -193,15 +193,15 @@ async def test_a_create_that_arrives_after_its_undo_is_removed(cli: CommandLine,
     status, result = await cli.sync("apply", both)
     assert (status, result["status"]) == (3, "partial")
     await undo(cli)
-    google.tools.call("create-event", google.asked("create-event")[-1])
-    assert shown(google) == {"a": "09:00", "b": "10:00"}
+    google.tools.call("create-event", google.list_calls("create-event")[-1])
+    assert read_calendar(google) == {"a": "09:00", "b": "10:00"}
     late = "“Beta” reached your calendar late, after you had taken it back."
     _, diff = await cli.sync("diff", cli.plan({**plan_of({}), "date": "2027-03-11"}))
     assert diff["sentences"] == [f"{late} The next apply or undo removes what you have not changed."]
     assert await undo(cli) == ["Taken back: I removed 1 block from your calendar.", f"{late} I removed it."]
-    assert shown(google) == {"a": "09:00"}
+    assert read_calendar(google) == {"a": "09:00"}
     await undo(cli)
-    assert shown(google) == {}
+    assert read_calendar(google) == {}
 
 
 async def test_each_thing_is_said_once(cli: CommandLine, google: GoogleMcp, tmp_path: Path) -> None:
@@ -214,7 +214,7 @@ async def test_each_thing_is_said_once(cli: CommandLine, google: GoogleMcp, tmp_
         return [line for line in out.splitlines() if not line.startswith("Transaction ")]
 
     await apply(cli, {"a": "09:00", "b": "10:00", "c": "11:00"})
-    for event in store.shown().values():
+    for event in store.get_live_events().values():
         if event.summary == "Alpha":
             store.user_edit(event.id, extras={"location": "Room 5"})
     assert await run("apply", cli.plan(plan_of({"c": "12:00"})), "--yes") == [

@@ -37,12 +37,12 @@ class CommandLine:
         assert (status, without_doubt(err)) == (0, ""), out
         return json.loads(out)
 
-    def said(self, command: str, *arguments: str) -> str:
+    def expect_output(self, command: str, *arguments: str) -> str:
         status, out, err = self.text(command, *arguments)
         assert (status, without_doubt(err)) == (0, ""), err
         return out.rstrip("\n")
 
-    def refused(self, command: str, *arguments: str, user: str | None = "U1") -> str:
+    def expect_refusal(self, command: str, *arguments: str, user: str | None = "U1") -> str:
         status, out, _ = self.text(command, *arguments, "--json", user=user)
         assert status == 2
         sentence: str = json.loads(out)["error"]["message"]
@@ -52,7 +52,7 @@ class CommandLine:
         task_id: str = self.json("add", title, *arguments)["task"]["id"]
         return task_id
 
-    def listed(self, *arguments: str) -> list[tuple[str, str]]:
+    def list_tasks(self, *arguments: str) -> list[tuple[str, str]]:
         return [(t["spec"]["title"], t["state"]) for t in self.json("list", *arguments)["tasks"]]
 
 
@@ -120,10 +120,10 @@ def test_a_short_task_is_no_deep_work_unless_the_person_says_so(cli: CommandLine
 def test_the_list_shows_dates_and_the_next_task_is_not_one_for_a_later_day(cli: CommandLine) -> None:
     """S419: as in Slack; it is pulled if it is named."""
     later = cli.add("Groceries, 30 min", "--from", "2026-03-05", "--due", "2026-03-06", "--priority", "1")
-    assert cli.said("list").splitlines()[1:] == [
+    assert cli.expect_output("list").splitlines()[1:] == [
         "           high priority, for Thursday 5 March, 30 min, due Friday 6 March"
     ]
-    assert "for a later day" in cli.refused("pull")
+    assert "for a later day" in cli.expect_refusal("pull")
     first = cli.add("Ask Ann")
     assert cli.json("pull")["task"]["id"] == first
     assert cli.json("pull", later)["task"]["state"] == "waiting"
@@ -159,54 +159,56 @@ def test_kinds_of_tasks(cli: CommandLine, arguments: tuple[str, ...], work: dict
     ],
 )
 def test_what_cannot_be_added_is_refused(cli: CommandLine, arguments: tuple[str, ...], sentence: str) -> None:
-    assert cli.refused("add", *arguments) == sentence
-    assert cli.listed() == []
+    assert cli.expect_refusal("add", *arguments) == sentence
+    assert cli.list_tasks() == []
 
 
 def test_the_queue_in_words(cli: CommandLine) -> None:
     """S157, S160, S167"""
-    assert cli.said("list") == "The queue is empty."
+    assert cli.expect_output("list") == "The queue is empty."
     first = cli.add("Ask Ann")
     second = cli.add("Write", "--after", first, "--priority", "0")
-    assert cli.said("list") == (
+    assert cli.expect_output("list") == (
         f"{second}  Write\n           urgent, after {first}\n{first}  Ask Ann\n           ready"
     )
     third = cli.add("Read", "--tag", "book", "--tag", "slow")
-    assert f"{third}  [book] [slow] Read\n           ready" in cli.said("list")
-    assert cli.said("show", first.removeprefix("ff-")) == (f"{first}  Ask Ann\n           ready\nKind: do\nFrom: cli")
+    assert f"{third}  [book] [slow] Read\n           ready" in cli.expect_output("list")
+    assert cli.expect_output("show", first.removeprefix("ff-")) == (
+        f"{first}  Ask Ann\n           ready\nKind: do\nFrom: cli"
+    )
 
 
 def test_a_task_is_moved_and_changed(cli: CommandLine) -> None:
     """S167"""
     a, b, c = (cli.add(title) for title in "abc")
-    assert cli.said("move", c, "first") == "“c” is first now."
-    assert cli.said("move", a, "--before", c) == "“a” is first now."
-    assert cli.said("move", a, "down") == "“a” is number 2 of 3 now."
+    assert cli.expect_output("move", c, "first") == "“c” is first now."
+    assert cli.expect_output("move", a, "--before", c) == "“a” is first now."
+    assert cli.expect_output("move", a, "down") == "“a” is number 2 of 3 now."
     assert cli.json("move", b, "up")["message"] == "“b” is number 2 of 3 now."
-    assert cli.said("priority", a, "1") == "“a” has priority high now."
-    assert cli.said("move", b, "first").startswith("“b” is first now. That makes its priority “high”")
-    assert cli.said("rename", b, "be") == "It is called “be” now."
-    assert cli.said("pause", c) == "“c” is paused. It keeps its place until you resume it."
-    assert cli.said("stop", a) == "“a” is stopped. Nothing more happens to it unless you try it again."
-    assert cli.listed() == [("be", "active"), ("c", "paused")]
-    assert cli.listed("--all") == [("be", "active"), ("a", "stopped"), ("c", "paused")]
-    assert cli.said("resume", c) == "“c” can be pulled again."
-    assert cli.said("retry", a) == "“a” is back in the queue."
-    assert cli.listed() == [("be", "active"), ("a", "active"), ("c", "active")]
+    assert cli.expect_output("priority", a, "1") == "“a” has priority high now."
+    assert cli.expect_output("move", b, "first").startswith("“b” is first now. That makes its priority “high”")
+    assert cli.expect_output("rename", b, "be") == "It is called “be” now."
+    assert cli.expect_output("pause", c) == "“c” is paused. It keeps its place until you resume it."
+    assert cli.expect_output("stop", a) == "“a” is stopped. Nothing more happens to it unless you try it again."
+    assert cli.list_tasks() == [("be", "active"), ("c", "paused")]
+    assert cli.list_tasks("--all") == [("be", "active"), ("a", "stopped"), ("c", "paused")]
+    assert cli.expect_output("resume", c) == "“c” can be pulled again."
+    assert cli.expect_output("retry", a) == "“a” is back in the queue."
+    assert cli.list_tasks() == [("be", "active"), ("a", "active"), ("c", "active")]
 
 
 def test_what_makes_no_sense_is_refused(cli: CommandLine) -> None:
     a = cli.add("a")
-    assert cli.refused("add", "") == "“title” is empty."
-    assert cli.refused("move", a, "up") == "“a” is first already."
-    assert cli.refused("move", a) == "Say where: first, last, up, down, or --before TASK."
-    assert cli.refused("resume", a) == "“a” is not paused; it can be pulled."
-    assert cli.refused("priority", a, "9").startswith("There is no priority 9")
+    assert cli.expect_refusal("add", "") == "“title” is empty."
+    assert cli.expect_refusal("move", a, "up") == "“a” is first already."
+    assert cli.expect_refusal("move", a) == "Say where: first, last, up, down, or --before TASK."
+    assert cli.expect_refusal("resume", a) == "“a” is not paused; it can be pulled."
+    assert cli.expect_refusal("priority", a, "9").startswith("There is no priority 9")
     gone = "There is no task ff-222222 in this queue; tasks list shows those that are there."
     for command in ("show", "pause", "stop"):
-        assert cli.refused(command, "ff-222222") == gone
-    assert cli.refused("move", "ff-222222", "last") == gone
-    assert cli.refused("stop", a, user="U2") == gone.replace("ff-222222", a)
+        assert cli.expect_refusal(command, "ff-222222") == gone
+    assert cli.expect_refusal("move", "ff-222222", "last") == gone
+    assert cli.expect_refusal("stop", a, user="U2") == gone.replace("ff-222222", a)
 
 
 def test_without_a_person_it_is_the_queue_of_the_calendars_owner(
@@ -221,7 +223,7 @@ def test_without_a_person_it_is_the_queue_of_the_calendars_owner(
     monkeypatch.delenv("FATEFORGER_CALENDAR_OWNER")
     monkeypatch.setenv("SLACK_BOT_TOKEN", "xoxb-1")
     monkeypatch.setenv("SLACK_APP_TOKEN", "xapp-1")
-    assert cli.refused("list", user=None) == (
+    assert cli.expect_refusal("list", user=None) == (
         "The calendar has no owner, as fateforger doctor says. Please name a person with --user ID."
     )
 
@@ -230,37 +232,37 @@ def test_the_list_is_that_of_a_tag(cli: CommandLine) -> None:
     """S444"""
     first = cli.add("Write", "--tag", "Deep")
     cli.add("Read", "--tag", "book")
-    assert cli.said("list", "--tag", "deep").splitlines() == [f"{first}  [Deep] Write", "           ready"]
-    assert cli.said("list", "--tag", "deep", "--tag", "home").count("ff-") == 1
-    assert cli.said("list", "--tag", "home") == "No task has the tag home."
+    assert cli.expect_output("list", "--tag", "deep").splitlines() == [f"{first}  [Deep] Write", "           ready"]
+    assert cli.expect_output("list", "--tag", "deep", "--tag", "home").count("ff-") == 1
+    assert cli.expect_output("list", "--tag", "home") == "No task has the tag home."
 
 
 def test_what_is_not_done_after_all_comes_back(cli: CommandLine) -> None:
     """S444"""
     task = cli.add("Ask Ann")
-    cli.said("pull")
-    assert cli.said("done", task) == "“Ask Ann” is done."
-    assert cli.said("retry", task) == "“Ask Ann” is back in the queue."
-    assert cli.listed() == [("Ask Ann", "active")]
+    cli.expect_output("pull")
+    assert cli.expect_output("done", task) == "“Ask Ann” is done."
+    assert cli.expect_output("retry", task) == "“Ask Ann” is back in the queue."
+    assert cli.list_tasks() == [("Ask Ann", "active")]
 
 
 def test_a_task_is_pulled_and_done(cli: CommandLine) -> None:
     """S157-S160, S162: first the next task, then the named one; missing criteria are listed."""
-    assert cli.refused("pull") == "The queue is empty, so there is nothing to pull."
+    assert cli.expect_refusal("pull") == "The queue is empty, so there is nothing to pull."
     first = cli.add("Ask Ann", "--criterion", "She knows", "--criterion", "She agrees")
     later = cli.add("Write", "--after", first, "--priority", "0")
-    assert cli.refused("pull", later) == f"“Write” has to wait for “Ask Ann” ({first})."
-    assert cli.refused("done", first) == "“Ask Ann” was not pulled, so it cannot be done yet."
-    said = cli.said("pull").splitlines()
+    assert cli.expect_refusal("pull", later) == f"“Write” has to wait for “Ask Ann” ({first})."
+    assert cli.expect_refusal("done", first) == "“Ask Ann” was not pulled, so it cannot be done yet."
+    said = cli.expect_output("pull").splitlines()
     assert said[:2] == [f"{first}  Ask Ann", "           waiting for you"]
     assert "  2. She agrees" in said
     assert said[-1] == f"Say that it is done with: fateforger tasks done {first}"
-    assert cli.refused("pull") == (
+    assert cli.expect_refusal("pull") == (
         "Nothing can be pulled now: what is in the queue is paused, in hand, for a later day, or waits for others."
     )
-    assert cli.refused("pull", first) == "“Ask Ann” is waiting for you, so it cannot be pulled."
-    assert cli.refused("done", first, "--met", "1") == "It is not done yet. Still open: She agrees."
-    assert cli.said("done", first, "--all-met") == "“Ask Ann” is done."
+    assert cli.expect_refusal("pull", first) == "“Ask Ann” is waiting for you, so it cannot be pulled."
+    assert cli.expect_refusal("done", first, "--met", "1") == "It is not done yet. Still open: She agrees."
+    assert cli.expect_output("done", first, "--all-met") == "“Ask Ann” is done."
     assert cli.json("pull")["task"]["id"] == later
 
 
@@ -269,27 +271,27 @@ def test_done_is_checked_by_the_rules_of_the_workflow(cli: CommandLine) -> None:
     task_id = cli.add("Dark mode", "--workflow", "tdd-cycle")
     pulled = cli.json("pull", task_id)
     assert "BEFORE implement: test_exists AND test_fails" in pulled["rules"]
-    refused = cli.refused("done", task_id, "--did", "implement")
+    refused = cli.expect_refusal("done", task_id, "--did", "implement")
     assert "Rule: A test exists and fails before implementation begins." in refused
-    assert cli.refused("done", task_id, "--did", "nothing") == (
+    assert cli.expect_refusal("done", task_id, "--did", "nothing") == (
         "“nothing” is nothing that the workflow “tdd-cycle” knows."
     )
-    assert cli.refused("done", task_id) == (
+    assert cli.expect_refusal("done", task_id) == (
         "Commit what you did, with its tests passing, before you say that it is done. Rule: The work is committed before "
         "it counts as done. Name what you did with --did, in order: write_test, see_test_fail, implement, run_test, "
         "refactor, verify_tests, commit."
     )
-    assert cli.listed() == [("Dark mode", "waiting")]
+    assert cli.list_tasks() == [("Dark mode", "waiting")]
     done = [f"--did={name}" for name in ("write_test", "see_test_fail", "implement", "run_test", "commit")]
-    assert cli.said("done", task_id, *done) == "“Dark mode” is done."
+    assert cli.expect_output("done", task_id, *done) == "“Dark mode” is done."
 
 
 def test_what_opens_a_thread_is_not_pulled_here(cli: CommandLine) -> None:
     task_id = cli.add("Plan it", "--kind", "plan_day", "--date", "2026-03-03")
-    assert cli.refused("pull") == (
+    assert cli.expect_refusal("pull") == (
         f"“Plan it” ({task_id}) is carried out in Slack: write /pull {task_id} there. Or name another task here."
     )
-    assert cli.listed() == [("Plan it", "active")]
+    assert cli.list_tasks() == [("Plan it", "active")]
 
 
 def test_all_details_of_a_task_are_said_at_the_command_line(cli: CommandLine) -> None:
@@ -299,8 +301,8 @@ def test_all_details_of_a_task_are_said_at_the_command_line(cli: CommandLine) ->
         "--in-pieces", "--item", "Card", "--item", "X-ray",
     )  # fmt: skip
     assert TaskDetails.model_validate(cli.json("show", task)["task"]["spec"]["details"]) == DETAILED
-    assert "Details: errand; at 14:00; due Friday 6 March at 16:00;" in cli.said("show", task)
-    assert "Items:\n  [ ] Card\n  [ ] X-ray" in cli.said("show", task)
+    assert "Details: errand; at 14:00; due Friday 6 March at 16:00;" in cli.expect_output("show", task)
+    assert "Items:\n  [ ] Card\n  [ ] X-ray" in cli.expect_output("show", task)
     day = cli.json("show", cli.add("Tax", "--due", "2026-03-06"))["task"]["spec"]["details"]
     clock = cli.json("show", cli.add("Shop", "--from", "17:30"))["task"]["spec"]["details"]
     assert (day["due_day"], day["due_time"], clock["from_day"], clock["from_time"]) == (
@@ -313,7 +315,7 @@ def test_all_details_of_a_task_are_said_at_the_command_line(cli: CommandLine) ->
 
 def test_details_that_exclude_each_other_are_refused(cli: CommandLine) -> None:
     sentence = "It starts before it may begin; leave out one of the two times."
-    assert cli.refused("add", "Dentist", "--at", "09:00", "--from", "10:00") == sentence
+    assert cli.expect_refusal("add", "Dentist", "--at", "09:00", "--from", "10:00") == sentence
 
 
 async def test_durations_are_listed_and_forgotten(tmp_path: Path) -> None:
@@ -326,13 +328,13 @@ async def test_durations_are_listed_and_forgotten(tmp_path: Path) -> None:
         )
         await store.durations.keep(user, tuple(took))
     await store.aclose()
-    said = await asyncio.to_thread(cli.said, "durations")
+    said = await asyncio.to_thread(cli.expect_output, "durations")
     assert said == "deep report: 1.4 times as long as planned, 3 tasks"
     document = await asyncio.to_thread(cli.json, "durations")
     assert document["durations"][0]["minutes"] == 85
-    refusal = await asyncio.to_thread(cli.refused, "durations", "--forget", "talks")
+    refusal = await asyncio.to_thread(cli.expect_refusal, "durations", "--forget", "talks")
     assert refusal == "I know nothing about “talks”; tasks durations shows what I know."
-    gone = await asyncio.to_thread(cli.said, "durations", "--forget", "Reports")
+    gone = await asyncio.to_thread(cli.expect_output, "durations", "--forget", "Reports")
     assert gone == "No kind of task is known well enough; that takes three of them."
     other = await asyncio.to_thread(cli.text, "durations", user="U2")
     assert other[1].rstrip() == said

@@ -25,13 +25,13 @@ def test_what_is_loaded_is_not_collected_again_and_again(monkeypatch: pytest.Mon
     async def open_app(_settings: Settings) -> AsyncIterator[App]:
         yield App("http://127.0.0.1:1/?token=x", None, None, (), None, None)
 
-    def stopped() -> asyncio.Event:
+    def stop_at_once() -> asyncio.Event:
         event = asyncio.Event()
         event.set()
         return event
 
     monkeypatch.setattr(program, "open_app", open_app)
-    monkeypatch.setattr(commands, "stop_on_signals", stopped)
+    monkeypatch.setattr(commands, "stop_on_signals", stop_at_once)
     gc.unfreeze()
     CliRunner().invoke(root_command, ["up", "--data-dir", str(tmp_path)], catch_exceptions=False)
     assert gc.get_freeze_count() > len(gc.get_objects())

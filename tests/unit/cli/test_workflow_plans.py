@@ -22,7 +22,7 @@ def cli(tmp_path: Path) -> CommandLine:
     return CommandLine(tmp_path)
 
 
-def known(*, approved: bool = False) -> str:
+def build_facts(*, approved: bool = False) -> str:
     """Return the facts other than the plan, in the form of the published tables."""
     session = dict.fromkeys(USUAL, False) | dict.fromkeys(USUAL[:2], True)
     body = "## Approved Plan\n## Critic Review" if approved else ""
@@ -50,7 +50,7 @@ def test_published_plans_break_as_many_rules_as_published(
     cli: CommandLine, workflow: str, steps: str, *, approved: bool, broken: list[str]
 ) -> None:
     """S137, S141: the plan holds actions alone and uses the known facts; no states are written out."""
-    plan, facts = cli.file("plan.txt", "\n".join(steps.split())), cli.file("known.json", known(approved=approved))
+    plan, facts = cli.file("plan.txt", "\n".join(steps.split())), cli.file("known.json", build_facts(approved=approved))
     ends = () if "close_task" in steps else ("--open",)
     status, document = cli.json("workflow", "check", workflow, "--plan", plan, "--known", facts, *ends)
     assert (status, [rule["id"] for rule in document["rules"] if rule["verdict"] == "violated"]) == (0, broken)

@@ -261,7 +261,7 @@ class Harness:
         """Return the local times on the calendar by title; the end of the day only when ``whole``."""
         return {
             e.summary: f"{local(e.start)}-{local(e.end)}"
-            for e in self.calendar.store.shown().values()
+            for e in self.calendar.store.get_live_events().values()
             if isinstance(e.start, datetime) and (whole or e.summary != SHUT_DOWN)
         }
 
@@ -298,7 +298,7 @@ async def open_harness_at(
 _EMPTY: list[bytes] = []
 
 
-def said(label: str) -> tuple[str, str]:
+def translate_label(label: str) -> tuple[str, str]:
     """Return a label in English, and in the language of the test."""
     return label, gettext(label)
 
@@ -341,7 +341,11 @@ class Person:
 
     async def press_beside(self, slot: str, label: str, *, row: str = "") -> None:
         """Press the button with that label on the message next to the plan, in the row with the text."""
-        found = [button for text, button in self.buttons_beside(slot) if button.label in said(label) and row in text]
+        found = [
+            button
+            for text, button in self.buttons_beside(slot)
+            if button.label in translate_label(label) and row in text
+        ]
         assert len(found) == 1, f"{label!r} in {row!r} not among {self.buttons_beside(slot)}"
         await self.click(found[0].action, found[0].target)
 
@@ -361,7 +365,7 @@ class Person:
 
     async def press(self, label: str) -> None:
         """Press the button with that label on the card."""
-        found = [c for c in self.controls() if isinstance(c, Button) and c.label in said(label)]
+        found = [c for c in self.controls() if isinstance(c, Button) and c.label in translate_label(label)]
         assert len(found) == 1, f"{label!r} not among {self.labels()}"
         await self.click(found[0].action, found[0].target)
 
@@ -373,7 +377,7 @@ class Person:
     async def choose(self, row: str, label: str) -> None:
         """Choose from the menu of the row that shows the text."""
         menu = self.menu(row)
-        choice = next(c for c in menu.choices if c.label in said(label))
+        choice = next(c for c in menu.choices if c.label in translate_label(label))
         await self.click(choice.value, menu.target)
 
     async def click(self, action: str, target: str = "", value: str | date | time | None = None) -> str:
@@ -429,7 +433,7 @@ class Person:
 
     async def press_in(self, shown: Form, label: str) -> Form:
         """Press a button of an open form, and see it as it is then."""
-        button = next(b for b in buttons_in(shown) if b.label in said(label))
+        button = next(b for b in buttons_in(shown) if b.label in translate_label(label))
         command = await self.click(button.action, button.target)
         return await self.look(shown.form, target=shown.target, done=command)
 

@@ -43,6 +43,6 @@ def knowing(now: Session, *versions: Version) -> Session:
     return now.with_rules(recalled=recall(now, versions, MORNING))
 
 
-def stored(*versions: Version) -> MemoryReading:
+def make_reading(*versions: Version) -> MemoryReading:
     """Return a read of a store with these versions."""
     return MemoryReading(versions=versions)

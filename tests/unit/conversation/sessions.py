@@ -51,7 +51,7 @@ def task(title: str, minutes: int | None = 60, **more: Any) -> Task:
     return Task(id=title.lower(), title=title, minutes=minutes, **more)
 
 
-def planned(stage: TimeboxingStage, *tasks: Task, events: tuple[EventImage, ...] = (), **more: Any) -> Session:
+def plan_session(stage: TimeboxingStage, *tasks: Task, events: tuple[EventImage, ...] = (), **more: Any) -> Session:
     """Return a session with a fresh draft of these tasks."""
     from fateforger.session.model import InputFacts
 
@@ -73,7 +73,7 @@ def question(key: str, topic: str = "time", **more: Any) -> Question:
     return Question(conflict=Conflict.model_validate({**values, "calendar": calendar}), **more)
 
 
-def said(kind: str, **values: Any) -> Any:
+def make_command(kind: str, **values: Any) -> Any:
     """Return a command of that kind."""
     envelope = {"command_id": "c1", "user_id": "U1", "at": MORNING, "session_id": "s1", "kind": kind}
     return COMMAND.validate_python(envelope | values)

@@ -16,7 +16,7 @@ def fixes(anna: Person) -> list[Button]:
     return [c for c in anna.controls() if isinstance(c, Button) and c.action == "plan.fix"]
 
 
-async def crowded(anna: Person) -> None:
+async def crowd_day(anna: Person) -> None:
     """Put Mail right behind the report, without lunch and without an end of the day."""
     await anna.to_refine("Report", "Mail")
     await anna.choose("Lunch", "Remove")
@@ -25,7 +25,7 @@ async def crowded(anna: Person) -> None:
 
 
 async def test_the_card_names_what_is_missing_and_offers_what_helps(anna: Person) -> None:
-    await crowded(anna)
+    await crowd_day(anna)
     assert "Quality 2 of 4, Okay. Leave ten minutes between “Report” and “Mail”." in anna.words
     assert "What would make it even better:\n- Put a meal or a real pause into the day." in anna.words
     assert [button.label for button in fixes(anna)] == [
@@ -37,7 +37,7 @@ async def test_the_card_names_what_is_missing_and_offers_what_helps(anna: Person
 
 async def test_one_tap_makes_the_change_and_undo_takes_it_back(harness: Harness, anna: Person) -> None:
     """S49, S51, S55: the change is described, and is on the calendar with one update."""
-    await crowded(anna)
+    await crowd_day(anna)
     before = harness.on_calendar()
     await anna.press(BREAK)
     assert harness.on_calendar() == {"Report": "09:00-10:00", "Break": "10:00-10:10", "Mail": "10:10-11:10"}
@@ -49,7 +49,7 @@ async def test_one_tap_makes_the_change_and_undo_takes_it_back(harness: Harness,
 
 
 async def test_an_offer_is_good_after_a_restart(harness: Harness, anna: Person) -> None:
-    await crowded(anna)
+    await crowd_day(anna)
     harness.restart()
     await anna.press(BREAK)
     assert harness.on_calendar()["Break"] == "10:00-10:10"
@@ -57,7 +57,7 @@ async def test_an_offer_is_good_after_a_restart(harness: Harness, anna: Person) 
 
 async def test_an_offer_for_a_plan_that_is_gone_changes_nothing(harness: Harness, anna: Person) -> None:
     """A second tap, or one on an older card: kindly refused, with what helps now."""
-    await crowded(anna)
+    await crowd_day(anna)
     old = next(button for button in fixes(anna) if button.label == BREAK)
     await anna.fill_row("Mail", "edit_block", start="15:00")
     before = harness.on_calendar()
@@ -69,7 +69,7 @@ async def test_an_offer_for_a_plan_that_is_gone_changes_nothing(harness: Harness
 
 async def test_what_the_calendar_shows_by_now_decides(harness: Harness, anna: Person) -> None:
     """S200: a meeting came meanwhile where lunch was to be."""
-    await crowded(anna)
+    await crowd_day(anna)
     meeting(harness, "Standup", "12:15", "14:00")
     await anna.press("Add lunch at 12:30")
     assert STALE_FIX in anna.words
@@ -78,7 +78,7 @@ async def test_what_the_calendar_shows_by_now_decides(harness: Harness, anna: Pe
 
 async def test_what_is_past_is_left_alone(harness: Harness, anna: Person) -> None:
     """On the day itself, at ten past ten, no break can be put behind the report any more."""
-    await crowded(anna)
+    await crowd_day(anna)
     harness.clock.at += timedelta(hours=3, minutes=10)
     await anna.press("Redo step")
     assert [button.label for button in fixes(anna)] == ["Add lunch at 12:30", "Add 30 min to shut down at 17:30"]

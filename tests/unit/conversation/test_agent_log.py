@@ -52,10 +52,10 @@ async def test_app_home_shows_what_was_done_for_that_person(harness: Harness, an
     assert "What other agents did for you" not in titles
     await agents.let_in()
     await agents.let_in("other", user_id="U_BEN")
-    await agents.done("create_task", {"title": "See the doctor"})
-    await agents.done("list_tasks")
-    await agents.done("list_tasks")
-    await agents.done("list_tasks", name="other")
+    await agents.expect_success("create_task", {"title": "See the doctor"})
+    await agents.expect_success("list_tasks")
+    await agents.expect_success("list_tasks")
+    await agents.expect_success("list_tasks", name="other")
     home = "\n".join(part.text for part in (await harness.coordinator.home(ANNA)).parts if hasattr(part, "text"))
     assert "- Monday 2 March at 08:00: robot put a task into your queue (done)" in home
     assert home.count("robot read your queue (done, 2 times that day)") == home.count("robot read your queue") == 1
@@ -67,8 +67,8 @@ async def test_the_command_line_lists_it(tmp_path: Path) -> None:
     agents = Agents(store)
     await agents.let_in()
     await agents.let_in("other", user_id="U_BEN")
-    await agents.done("create_task", {"title": "See the doctor"})
-    await agents.done("list_tasks", name="other")
+    await agents.expect_success("create_task", {"title": "See the doctor"})
+    await agents.expect_success("list_tasks", name="other")
     await store.aclose()
 
     async def log(*more: str) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.factories.words import block, day, patch, removed, timed, wants
+from tests.factories.words import block, build_move, build_removal, day, patch, wants
 from tests.fakes.scripted_model import Line, ScriptedModel
 from tests.unit.conversation.person import Harness, Person, open_harness_at
 from tests.unit.conversation.test_person_edits import drag
@@ -49,7 +49,7 @@ def last_prompt(harness: Harness) -> str:
     return harness.model.prompts[-1].user
 
 
-async def held(spoken: Harness) -> Person:
+async def hold_edit(spoken: Harness) -> Person:
     """Hold back "Kinderen ophalen om 17:00 precies" by a rule that wants nothing after half past four."""
     anna = Person(spoken)
     await anna.to_refine("Rapport", "Mails")
@@ -63,7 +63,7 @@ async def held(spoken: Harness) -> Person:
 
 async def test_do_it_anyway_in_words_does_it_and_commits_nothing(spoken: Harness) -> None:
     """B1, K9: the conversation that committed the day without the change."""
-    anna = await held(spoken)
+    anna = await hold_edit(spoken)
     await says(anna, "ja doe toch maar", YES)
     assert "Do it anyway for this day, or leave the plan as it is?" in last_prompt(spoken)
     session = await anna.session()
@@ -77,7 +77,7 @@ async def test_do_it_anyway_in_words_does_it_and_commits_nothing(spoken: Harness
 
 async def test_a_model_that_says_proceed_to_that_commits_nothing(spoken: Harness) -> None:
     """B1: the literal answer that a model gave before."""
-    anna = await held(spoken)
+    anna = await hold_edit(spoken)
     await says(anna, "ja doe toch maar", GO_ON)
     assert ((await anna.session()).stage, spoken.on_calendar()) == (Stage.REFINE, {})
     assert FIRST in anna.words
@@ -87,7 +87,7 @@ async def test_a_model_that_says_proceed_to_that_commits_nothing(spoken: Harness
 
 
 async def test_no_in_words_is_the_button_that_leaves_the_plan(spoken: Harness) -> None:
-    anna = await held(spoken)
+    anna = await hold_edit(spoken)
     before = (await anna.session()).planning.plan
     await says(anna, "nee laat maar", NO)
     assert PLAN_LEFT in anna.words
@@ -98,7 +98,7 @@ async def test_no_in_words_is_the_button_that_leaves_the_plan(spoken: Harness) -
 
 
 async def test_leave_the_plan_by_its_button(spoken: Harness) -> None:
-    anna = await held(spoken)
+    anna = await hold_edit(spoken)
     await anna.press(LEAVE_PLAN)
     assert PLAN_LEFT in anna.words
     assert (await anna.session()).sync.held is None
@@ -111,7 +111,7 @@ async def test_which_side_counts_in_words(spoken: Harness, side: str, shown: str
     await anna.to_refine("Report", "Mail")
     await anna.press("Commit to calendar")
     drag(spoken, "Mail", 245)
-    await says(anna, "mail at half past eleven", wants("answer"), patch(timed(1, "11:30", 60)))
+    await says(anna, "mail at half past eleven", wants("answer"), patch(build_move(1, "11:30", 60)))
     assert len(open_questions(await anna.session())) == 1
     before = spoken.on_calendar()
     await says(anna, "yes", YES)
@@ -132,7 +132,7 @@ async def test_a_write_that_stopped_is_answered_in_words(spoken: Harness) -> Non
     await anna.to_refine(*titles)
     await anna.press("Commit to calendar")
     await anna.press("Back to refine")
-    await says(anna, "clear the day", wants("answer"), patch(*map(removed, range(7))))
+    await says(anna, "clear the day", wants("answer"), patch(*map(build_removal, range(7))))
     there = spoken.on_calendar()
     await says(anna, "put it on my calendar", GO_ON)
     await says(anna, "yes", YES)
@@ -151,7 +151,7 @@ async def test_a_write_that_stopped_is_answered_in_words(spoken: Harness) -> Non
 async def test_a_fix_in_words(spoken: Harness) -> None:
     anna = Person(spoken)
     await anna.to_refine("Report", "Mail")
-    await says(anna, "drop lunch", wants("answer"), patch(removed(2)))
+    await says(anna, "drop lunch", wants("answer"), patch(build_removal(2)))
     session = await anna.session()
     assert session.planning.fixes
     number = len(session.planning.fixes)

@@ -76,13 +76,13 @@ class Town:
 
     async def patch(self, *ops: dict[str, Any], reason: str = "It fits better.") -> str:
         """Propose a patch for today's plan and return the id of the proposal."""
-        plan = await self.agents.done("get_plan")
+        plan = await self.agents.expect_success("get_plan")
         given = {"date": plan["date"], "version": plan["version"], "patch": {"ops": list(ops)}, "reason": reason}
-        return str((await self.agents.done("propose_patch", given))["proposal"]["id"])
+        return str((await self.agents.expect_success("propose_patch", given))["proposal"]["id"])
 
     async def constraint(self, record: dict[str, Any], **more: Any) -> str:
         given = {"constraint_record": record, "reason": "You said so.", **more}
-        return str((await self.agents.done("propose_constraint", given))["proposal"]["id"])
+        return str((await self.agents.expect_success("propose_constraint", given))["proposal"]["id"])
 
     async def click(self, proposal_id: str, answer: Any, user: str = ANNA) -> str | None:
         """Click, and let all that follows from it happen."""
@@ -98,11 +98,11 @@ class Town:
 
     async def state(self, proposal_id: str) -> tuple[str, str]:
         """Return the state and the outcome of a proposal, as the agent sees them."""
-        found = (await self.agents.done("get_proposal", {"id": proposal_id}))["proposal"]
+        found = (await self.agents.expect_success("get_proposal", {"id": proposal_id}))["proposal"]
         return found["state"], found["outcome"]
 
-    async def shown(self) -> list[str]:
-        plan = await self.agents.done("get_plan")
+    async def list_blocks(self) -> list[str]:
+        plan = await self.agents.expect_success("get_plan")
         return [
             f"{block['start'][11:16]} {block['title']}" for block in plan["blocks"] if block["title"] != "Shut down"
         ]
@@ -133,7 +133,7 @@ async def test_nothing_changes_before_the_click_and_undo_takes_it_back(
     found = await town.harness.store.proposals.get(proposal)
     assert found is not None
     assert found.preview == ("“Write report” moves to 15:00–16:00 (now 09:00–10:00).",)
-    assert await town.shown() == BEFORE
+    assert await town.list_blocks() == BEFORE
     assert town.harness.on_calendar() == {}
 
     assert await town.click(proposal, "apply") is None
@@ -143,7 +143,7 @@ async def test_nothing_changes_before_the_click_and_undo_takes_it_back(
     assert town.harness.on_calendar()["Write report"] == "15:00-16:00"
 
     await town.anna.press("Undo last update")
-    assert sorted(await town.shown()) == BEFORE
+    assert sorted(await town.list_blocks()) == BEFORE
     assert town.harness.on_calendar() == {}
     assert await town.state(proposal) == ("undone", PLAN_UNDONE)
     await town.anna.press("Restore last update")
@@ -157,7 +157,7 @@ async def test_a_second_click_and_a_replayed_one_do_nothing_more(town: Town) -> 
     await town.anna.press("Undo last update")
     for answer in ("apply", "deny", "apply"):
         assert await town.click(proposal, answer) == DECIDED
-    assert sorted(await town.shown()) == BEFORE
+    assert sorted(await town.list_blocks()) == BEFORE
 
 
 @pytest.mark.parametrize(("intent", "state"), [("accept_pending", "applied"), ("refuse_pending", "denied")])
@@ -172,7 +172,7 @@ async def test_it_is_answered_in_words_once_its_card_stands(tmp_path: Path, inte
     await agents.let_in()
     await anna.to_refine("Write report", "Mail")
     town = Town(harness, anna, agents)
-    proposal, before = await town.patch(AFTERNOON, RENAMED), await town.shown()
+    proposal, before = await town.patch(AFTERNOON, RENAMED), await town.list_blocks()
     harness.clock.at += timedelta(minutes=1)
     await anna.says("what is it?")
     assert "robot would like to change this plan" not in model.prompts[-2].user
@@ -182,14 +182,14 @@ async def test_it_is_answered_in_words_once_its_card_stands(tmp_path: Path, inte
     shown_to_the_model = "".join(prompt.user for prompt in model.prompts)
     assert ("It fits better." in shown_to_the_model, "Read plans" in shown_to_the_model) == (False, False)
     assert FIRST in anna.words
-    assert (await town.state(proposal), await town.shown()) == (("pending", ""), before)
+    assert (await town.state(proposal), await town.list_blocks()) == (("pending", ""), before)
     await anna.says("yes, do that")
     assert PASSED_ON in anna.words
     answered = [job async for job in _jobs(harness) if job.payload["do"] == "answer"]
     for job in answered:
         await town.click(job.payload["proposal"], job.payload["answer"], user=job.payload["user_id"])
     assert (await town.state(proposal))[0] == state
-    assert (await town.shown() != before) is (state == "applied")
+    assert (await town.list_blocks() != before) is (state == "applied")
     assert harness.on_calendar() == {}
     await harness.close()
 
@@ -208,7 +208,7 @@ async def test_only_the_owner_decides(town: Town) -> None:
         assert await town.click(proposal, answer, user="U_BEN") == f"<@{ANNA}> is asked here, so only they can answer."
     assert await town.click("another", "apply") == UNKNOWN
     assert await town.state(proposal) == ("pending", "")
-    assert await town.shown() == BEFORE
+    assert await town.list_blocks() == BEFORE
 
 
 async def test_denied_is_denied(town: Town) -> None:
@@ -216,7 +216,7 @@ async def test_denied_is_denied(town: Town) -> None:
     assert await town.click(proposal, "deny") is None
     assert await town.click(proposal, "apply") == DECIDED
     assert (await town.state(proposal))[0] == "denied"
-    assert await town.shown() == BEFORE
+    assert await town.list_blocks() == BEFORE
 
 
 async def test_nothing_of_a_client_that_was_revoked_meanwhile_is_applied(town: Town) -> None:
@@ -244,7 +244,7 @@ async def test_a_plan_that_changed_elsewhere_still_takes_what_fits_exactly(town:
     proposal = await town.patch(AFTERNOON)
     await town.anna.choose("Mail", "15 min later")
     assert await town.click(proposal, "apply") is None
-    assert "15:00 Write report" in await town.shown()
+    assert "15:00 Write report" in await town.list_blocks()
     assert (await town.state(proposal))[0] == "applied"
 
 
@@ -252,12 +252,12 @@ async def test_a_plan_in_which_it_would_do_something_else_takes_nothing(town: To
     """The same patch, but another block by now, or another one in its way."""
     proposal = await town.patch(AFTERNOON)
     await town.anna.choose("Write report", "15 min earlier")
-    there = await town.shown()
+    there = await town.list_blocks()
     assert await town.click(proposal, "apply") is None
     state, outcome = await town.state(proposal)
     assert state == "outdated"
     assert outcome.startswith("Your plan has changed since that was proposed, so I did nothing. Now it would do this:")
-    assert await town.shown() == there
+    assert await town.list_blocks() == there
 
 
 async def test_what_is_not_what_was_approved_is_refused_in_the_turn_too(town: Town) -> None:
@@ -265,13 +265,13 @@ async def test_what_is_not_what_was_approved_is_refused_in_the_turn_too(town: To
     proposal = await town.patch(AFTERNOON)
     assert await town.approvals.answer(proposal, ANNA, "apply") is None
     await town.anna.choose("Write report", "15 min earlier")
-    there = await town.shown()
+    there = await town.list_blocks()
     assert await town.click(proposal, "apply") is None  # and the turn that waited is run
     state, outcome = await town.state(proposal)
     assert (state, outcome.split(",")[0]) == ("outdated", "Your plan has changed since that was proposed")
     assert await town.click(proposal, "apply") == DECIDED
     assert "Your plan has changed since that was proposed, so I did nothing." in town.anna.words
-    assert await town.shown() == there
+    assert await town.list_blocks() == there
 
 
 @pytest.mark.parametrize(
@@ -292,11 +292,11 @@ async def test_it_is_held_by_a_rule_like_any_change(town: Town, answer: str, sta
     proposal = await town.patch(AFTERNOON)
     await town.click(proposal, "apply")
     assert "I did not do that, because of a rule you want kept." in town.anna.words
-    assert await town.shown() == BEFORE
+    assert await town.list_blocks() == BEFORE
     assert await town.state(proposal) == ("held", AGAINST_RULE)
     assert await town.click(proposal, "apply") == DECIDED
     await town.anna.press(answer)
-    assert ("15:00 Write report" in await town.shown()) is (state == "applied")
+    assert ("15:00 Write report" in await town.list_blocks()) is (state == "applied")
     assert (await town.state(proposal))[0] == state
 
 
@@ -317,7 +317,7 @@ async def test_what_fails_can_be_tried_again(town: Town) -> None:
     assert failed == [proposal]
     await town.approvals.fail(proposal)
     assert await town.state(proposal) == ("refused", GIVEN_UP)
-    assert await town.shown() == BEFORE
+    assert await town.list_blocks() == BEFORE
     clock.at += timedelta(minutes=1)
     await town.harness.store.proposals.record_place(proposal, "C1", "5.0")
     service = ProposalService(town.harness.store.proposals, town.harness.store.calls, jobs, clock)
@@ -325,7 +325,7 @@ async def test_what_fails_can_be_tried_again(town: Town) -> None:
     assert waiting.again
     assert await town.click(proposal, "apply") is None
     assert (await town.state(proposal))[0] == "applied"
-    assert "15:00 Write report" in await town.shown()
+    assert "15:00 Write report" in await town.list_blocks()
 
 
 async def test_a_rule_that_was_not_written_is_not_applied(town: Town) -> None:
@@ -355,7 +355,7 @@ async def test_a_crash_after_the_yes_is_gone_on_with(town: Town) -> None:
         town.harness.restart()
         assert await town.click(proposal, "apply") is None
         assert await town.click(proposal, "apply") == DECIDED
-    assert "10:10 Read plans" in await town.shown()
+    assert "10:10 Read plans" in await town.list_blocks()
     assert await town.rules() == ["No calls before ten"]
     assert len(await town.harness.store.constraints.of(ANNA)) == 1
 
@@ -387,7 +387,7 @@ async def test_a_constraint_is_written_on_yes_and_taken_back(town: Town) -> None
 async def test_a_constraint_that_would_do_something_else_by_now_is_not_written(town: Town) -> None:
     first = await town.constraint(QUIET)
     await town.click(first, "apply")
-    uid = (await town.agents.done("list_constraints"))["constraints"][0]["uid"]
+    uid = (await town.agents.expect_success("list_constraints"))["constraints"][0]["uid"]
     second = await town.constraint({**QUIET, "name": "No calls before eleven"}, replaces=uid)
     await town.click(first, "undo")
     assert await town.click(second, "apply") is None
@@ -432,7 +432,7 @@ async def test_a_session_that_is_gone_takes_nothing(town: Town) -> None:
 async def test_what_cannot_be_proposed_is_said_at_once(town: Town) -> None:
     """Each gets one sentence, and the person is not asked."""
     meeting(town.harness, "Standup", "16:00", "16:30")
-    plan = await town.agents.done("get_plan")
+    plan = await town.agents.expect_success("get_plan")
     base = {"date": plan["date"], "version": plan["version"], "reason": "Why not."}
     refusals: dict[str, dict[str, Any]] = {
         "There is no block at position 9": {"patch": {"ops": [{"op": "re", "i": 9}]}},

@@ -258,7 +258,7 @@ async def test_a_long_storm_pauses_and_try_again_goes_on(ready: Scene, fault: Go
     began = ready.harness.clock.at
     said = await ready.commit()
     assert ready.harness.clock.at - began < timedelta(seconds=100)
-    assert len(ready.server.asked("create-event")) < 100
+    assert len(ready.server.list_calls("create-event")) < 100
     assert (ready.anna.card.text, ready.events) == (NOTHING, {})
     assert (
         f"{SAFE}\n- 4 changes are still waiting: Your calendar takes no more requests for the moment. {GO_ON}\n"
@@ -343,10 +343,10 @@ async def test_a_commit_of_which_nothing_is_known_is_found_out_by_itself(ready: 
     assert "Undo" not in ready.anna.labels()
     assert await watch.after() == 0
     ready.server.calm()
-    calls = len(ready.server.asked("create-event"))
+    calls = len(ready.server.list_calls("create-event"))
     await watch.after(ASK_AGAIN.total_seconds())
     assert ready.anna.card.text == WHOLE
     assert ready.anna.root == "Monday 2 March: on your calendar, 4 blocks"
     assert ready.anna.words.startswith(f"{WHOLE[:-1]}\n{FOUND_OUT}\n**4 created**")
-    assert len(ready.server.asked("create-event")) == calls
+    assert len(ready.server.list_calls("create-event")) == calls
     await ready.ends_well()

@@ -90,7 +90,7 @@ def starts(plan: TBPlan | None) -> list[tuple[str, Any]]:
     return [(block.name, block.timing) for block in plan.events]
 
 
-async def improved(harness: Harness, anna: Person) -> None:
+async def wait_improved(harness: Harness, anna: Person) -> None:
     """Wait until no better plan is looked for any more."""
 
     async def is_over() -> bool:
@@ -114,7 +114,7 @@ async def test_the_better_plan_replaces_the_first_one_and_the_card_says_what_cha
     slot, cards = next(reversed(anna.messages)), len(anna.arrived)
     await asyncio.wait_for(gate.asked.wait(), 60)
     gate.opened.set()
-    await improved(harness, anna)
+    await wait_improved(harness, anna)
     assert starts((await anna.session()).planning.plan) == starts(best)
     assert BETTER in anna.words
     assert " now" in anna.words
@@ -132,7 +132,7 @@ async def test_the_plan_that_the_person_went_on_with_stays(harness: Harness, ann
     await anna.press("Refine")
     gate.opened.set()
     cards = len(anna.arrived)
-    await improved(harness, anna)
+    await wait_improved(harness, anna)
     assert starts((await anna.session()).planning.plan) == starts(first)
     assert len(anna.arrived) == cards
 
@@ -149,7 +149,7 @@ async def test_a_restart_in_between_loses_nothing(harness: Harness, anna: Person
     harness.improver = Improver()
     harness.restart()
     await harness.coordinator.resume()
-    await improved(harness, anna)
+    await wait_improved(harness, anna)
     assert starts((await anna.session()).planning.plan) == starts(best)
     assert BETTER in anna.words
 
@@ -159,7 +159,7 @@ async def test_a_first_plan_that_is_as_good_stays_without_a_word(harness: Harnes
     harness.restart()
     await anna.to_skeleton("Write report")
     cards, plan = len(anna.arrived), (await anna.session()).planning.plan
-    await improved(harness, anna)
+    await wait_improved(harness, anna)
     assert len(anna.arrived) == cards
     assert (await anna.session()).planning.plan == plan
 
@@ -174,7 +174,7 @@ async def test_what_the_optimizer_finds_is_the_plan(harness: Harness, anna: Pers
     harness.improver = Improver(optimize)
     harness.restart()
     _, best = await full_day(anna)
-    await improved(harness, anna)
+    await wait_improved(harness, anna)
     assert len(asked) == 1
     assert starts((await anna.session()).planning.plan) == starts(best)
 

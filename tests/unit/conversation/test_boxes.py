@@ -38,18 +38,18 @@ async def to_box(anna: Person) -> None:
         await anna.press(label)
 
 
-def listed(now: Session) -> list[tuple[str, int | None]]:
+def list_tasks(now: Session) -> list[tuple[str, int | None]]:
     return [(task.title, task.minutes) for task in now.day.inputs.tasks]
 
 
-def planned(now: Session) -> list[tuple[str, int]]:
+def list_blocks(now: Session) -> list[tuple[str, int]]:
     assert now.planning.plan is not None
     usual = {"Lunch", "Shut down"}
     return [(b.event.name, b.minutes) for b in resolve(now.planning.plan) if b.event.name not in usual]
 
 
 def notes(harness: Harness, title: str) -> str:
-    return next(e.description for e in harness.calendar.store.shown().values() if e.summary == title)
+    return next(e.description for e in harness.calendar.store.get_live_events().values() if e.summary == title)
 
 
 async def test_small_tasks_are_put_together_and_taken_apart_by_one_click(anna: Person) -> None:
@@ -58,7 +58,7 @@ async def test_small_tasks_are_put_together_and_taken_apart_by_one_click(anna: P
     before = (await anna.session()).day.inputs
     assert OFFER in anna.words
     await anna.press("Put together")
-    assert listed(await anna.session()) == [("Small tasks", 45)]
+    assert list_tasks(await anna.session()) == [("Small tasks", 45)]
     assert "☐ Bank, ☐ Expenses, ☐ Train" in anna.words
     await anna.choose("Small tasks", "Take apart")
     assert (await anna.session()).day.inputs == before
@@ -80,10 +80,10 @@ async def test_blocks_are_put_together_in_refine_and_one_undo_takes_it_back(anna
     await anna.press("Refine")
     before = await anna.session()
     await anna.press("Put together")
-    assert planned(await anna.session()) == [("Small tasks", 45)]
+    assert list_blocks(await anna.session()) == [("Small tasks", 45)]
     await anna.press("Undo last update")
     after = await anna.session()
-    assert (planned(after), after.day.inputs) == (planned(before), before.day.inputs)
+    assert (list_blocks(after), after.day.inputs) == (list_blocks(before), before.day.inputs)
 
 
 async def test_items_are_ticked_off_on_the_committed_day_and_on_the_calendar(anna: Person, harness: Harness) -> None:

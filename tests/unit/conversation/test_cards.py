@@ -6,7 +6,7 @@ import re
 from datetime import timedelta
 
 import pytest
-from tests.unit.conversation.sessions import MONDAY, at, event, planned, session, task
+from tests.unit.conversation.sessions import MONDAY, at, event, plan_session, session, task
 
 from fateforger.planning.plan import TBPlan, resolve
 from fateforger.session.cards import Button, Card, Controls, Menu, Prose
@@ -55,21 +55,23 @@ CASES: dict[str, Session] = {
     "tasks": session(S.CAPTURE_INPUTS, inputs=InputFacts(tasks=tuple(task(f"T{n}") for n in range(60)))),
     "missed days": session(S.CAPTURE_INPUTS, offered=MISSED),
     "caught up": bring_tasks(session(S.CAPTURE_INPUTS, offered=MISSED), ("mail", "plants"), ("calls",)),
-    "skeleton": planned(S.SKELETON, overview="- x", unplaced=(Unplaced(task_id="t", title="Book", reason="full"),)),
-    "refine": planned(S.REFINE),
-    "trouble": planned(S.REFINE, problem="It does not answer.", written=WriteCounts(created=2)),
-    "brakes": planned(S.REFINE, problem="This would delete 4 blocks.", brakes=("mass_deletion",)),
-    "done": planned(
+    "skeleton": plan_session(
+        S.SKELETON, overview="- x", unplaced=(Unplaced(task_id="t", title="Book", reason="full"),)
+    ),
+    "refine": plan_session(S.REFINE),
+    "trouble": plan_session(S.REFINE, problem="It does not answer.", written=WriteCounts(created=2)),
+    "brakes": plan_session(S.REFINE, problem="This would delete 4 blocks.", brakes=("mass_deletion",)),
+    "done": plan_session(
         S.REVIEW_COMMIT,
         snapshot=None,
         written=WriteCounts(created=2),
         last_sync=SyncReport(status="changed", created=2),
     ),
-    "partial": planned(
+    "partial": plan_session(
         S.REVIEW_COMMIT, written=WriteCounts(created=1), last_sync=SyncReport(status="partial", created=1)
     ),
-    "failed": planned(S.REVIEW_COMMIT, last_sync=SyncReport(status="failed")),
-    "ended": planned(S.REFINE, status=SessionStatus.CANCELLED),
+    "failed": plan_session(S.REVIEW_COMMIT, last_sync=SyncReport(status="failed")),
+    "ended": plan_session(S.REFINE, status=SessionStatus.CANCELLED),
 }
 
 
@@ -85,7 +87,7 @@ CASES: dict[str, Session] = {
 )
 def test_what_the_calendar_left_out_is_named(stage: S, titles: tuple[str, ...], sentence: str) -> None:
     """No event stops the program: the day is planned without it, and the card says so."""
-    now = planned(stage)
+    now = plan_session(stage)
     assert now.day.snapshot is not None
     assert "could not work out" not in words(stage_card(now))
     without = now.with_day(snapshot=now.day.snapshot.model_copy(update={"left_out": titles}))
@@ -93,7 +95,7 @@ def test_what_the_calendar_left_out_is_named(stage: S, titles: tuple[str, ...], 
 
 
 def test_blocks_after_the_end_of_the_day_are_pointed_out() -> None:
-    now = planned(S.REFINE)
+    now = plan_session(S.REFINE)
     assert "After the end of your day" not in words(stage_card(now))
     assert now.planning.plan is not None
     last = max(block.end for block in resolve(now.planning.plan))
@@ -180,7 +182,7 @@ BESIDE = {"Add block", "Preview", "History", "Show my queue", "Add a rule", "How
 def test_undo_last_update_comes_first_and_the_way_forward_stays() -> None:
     """S55: the swap would leave no way forward, so both are there."""
     step = RefineUpdate(plan_before=TBPlan(date=session().date, tz=session().tz), sentence="It moved.")
-    card = stage_card(planned(S.REFINE, refine_undo=(step,)))
+    card = stage_card(plan_session(S.REFINE, refine_undo=(step,)))
     assert [label for label in labels(card) if label not in BESIDE] == [
         "Undo last update",
         "Commit to calendar",
@@ -215,7 +217,7 @@ def test_menus_fit_slack() -> None:
 
 
 def test_a_single_block_has_nothing_to_trade_places_with() -> None:
-    now = planned(S.REFINE, task("Report"), frame=session().day.frame.model_copy(update={"lunch_minutes": 0}))
+    now = plan_session(S.REFINE, task("Report"), frame=session().day.frame.model_copy(update={"lunch_minutes": 0}))
     plan = now.planning.plan
     assert plan is not None
     card = stage_card(now.with_planning(plan=plan.replace([e for e in plan.events if e.key == "report"])))
@@ -229,7 +231,7 @@ def test_a_single_block_has_nothing_to_trade_places_with() -> None:
 def test_ten_thousand_characters_stay_readable(stage: TimeboxingStage) -> None:
     """Issue: titles of 10,000 characters, from the calendar and from refusals."""
     huge = event("x", "09:30", "10:00").model_copy(update={"summary": LONG})
-    now = planned(stage, events=(huge,) * 40, overview="- x", notice=Notice(lines=(LONG, "Next."), refused=True))
+    now = plan_session(stage, events=(huge,) * 40, overview="- x", notice=Notice(lines=(LONG, "Next."), refused=True))
     card = stage_card(now)
     assert all(len(getattr(p, "text", "")) <= 3000 for p in card.parts)
     assert len(words(card)) < 12_000
@@ -243,7 +245,7 @@ def test_titles_cannot_write_markup() -> None:
 
 
 def test_blocks_that_run_into_meetings() -> None:
-    now = planned(S.REFINE, task("Report"))
+    now = plan_session(S.REFINE, task("Report"))
     assert now.day.snapshot is not None
     crowd = tuple(
         event("Drill", "09:00", "09:30").model_copy(update={"id": f"e{n}", "end": at("17:00")}) for n in range(3)
@@ -300,13 +302,13 @@ def test_the_title_of_the_thread(case: str, title: str) -> None:
 )
 def test_a_stage_that_was_left_shrinks_to_one_true_line(left: TimeboxingStage, line: str) -> None:
     """S213: the thread stays short, and no stale card says what is not so any more."""
-    now = planned(TimeboxingStage.REVIEW_COMMIT, task("Report", one_thing=True), task("Mail"))
+    now = plan_session(TimeboxingStage.REVIEW_COMMIT, task("Report", one_thing=True), task("Mail"))
     assert [p.text for p in left_card(now, left).parts if isinstance(p, Prose)] == [line]
 
 
 def test_what_was_to_do_reads_well_in_french() -> None:
     """S213, S280: a colon has a space before it."""
-    now = planned(TimeboxingStage.REVIEW_COMMIT, task("Devis", one_thing=True), task("Courses"))
+    now = plan_session(TimeboxingStage.REVIEW_COMMIT, task("Devis", one_thing=True), task("Courses"))
     with speak("fr"):
         told = words(left_card(now, TimeboxingStage.CAPTURE_INPUTS))
     assert told == "✓ 2 tâches\N{NO-BREAK SPACE}: Devis ⭐ et Courses"

@@ -26,7 +26,7 @@ async def morning(harness: Harness, days: int) -> Person:
     return person
 
 
-def listed(session: Session) -> list[tuple[str, int | None]]:
+def list_tasks(session: Session) -> list[tuple[str, int | None]]:
     return [(task.title, task.minutes) for task in session.day.inputs.tasks]
 
 
@@ -35,7 +35,7 @@ def block(session: Session, title: str) -> str:
     return next(e.block_key for e in session.planning.plan.events if e.name == title)
 
 
-async def asked(person: Person) -> dict[str, list[str]]:
+async def read_questions(person: Person) -> dict[str, list[str]]:
     """Return the tasks on the form by day, after checking that all of them are ticked."""
     shown = await person.look("catch_up")
     fields = [field for field in shown.inputs if isinstance(field, ManyField)]
@@ -56,14 +56,14 @@ async def test_what_a_missed_day_had_is_asked_and_one_step_brings_it_in(anna: Pe
         "What is ticked goes on your list for Thursday 5 March."
         " Untick what you did, or do not want any more; I will not ask about that again."
     )
-    assert await asked(thursday) == {
+    assert await read_questions(thursday) == {
         "Monday 2 March": ["Write report (1 h, planned)", "Review plans (1 h, planned)", "Mail (1 h, planned)"]
     }
     with speak("de"):
-        ((_, labels),) = (await asked(thursday)).items()
+        ((_, labels),) = (await read_questions(thursday)).items()
     assert labels[0] == "Write report (1 h, geplant)"
     await thursday.fill("catch_up", day_1=await ids(thursday, "Write report", "Mail"))
-    assert listed(await thursday.session()) == [("Write report", 60), ("Mail", 60)]
+    assert list_tasks(await thursday.session()) == [("Write report", 60), ("Mail", 60)]
     assert (LATER in thursday.words, "still open" in thursday.words) == (True, False)
     await thursday.press("Continue")
     plan = (await thursday.session()).planning.plan
@@ -96,13 +96,13 @@ async def test_one_undo_takes_all_of_it_back(anna: Person, harness: Harness) -> 
     await thursday.fill("catch_up", day_1=await ids(thursday, "Write report", "Mail"))
     await thursday.press("Undo")
     after = await thursday.session()
-    assert (listed(after), after.open_work.offered) == ([("Taxes", None)], before.open_work.offered)
+    assert (list_tasks(after), after.open_work.offered) == ([("Taxes", None)], before.open_work.offered)
     assert (after.open_work.brought, after.open_work.settled, after.open_work.caught_up) == ((), (), None)
     assert (OPEN in thursday.words, "Undo" in thursday.labels()) == (True, False)
     await thursday.click("task.undo_catch_up")
     assert "That is taken back already; please look at the newest card." in thursday.words
     await thursday.fill("catch_up")
-    assert listed(await thursday.session())[1:] == [("Write report", 60), ("Review plans", 60), ("Mail", 60)]
+    assert list_tasks(await thursday.session())[1:] == [("Write report", 60), ("Review plans", 60), ("Mail", 60)]
 
 
 @pytest.mark.parametrize(("steps", "day"), [(ON, "Tuesday 3 March"), ((), "Monday 2 March")])
@@ -116,7 +116,7 @@ async def test_what_was_left_unticked_is_not_asked_again(
     for label in steps:
         await tuesday.press(label)
     thursday = await morning(harness, 3)
-    assert await asked(thursday) == {day: ["Mail (1 h, planned)"]}
+    assert await read_questions(thursday) == {day: ["Mail (1 h, planned)"]}
 
 
 async def test_nothing_is_asked_when_all_was_settled(anna: Person, harness: Harness) -> None:
@@ -124,7 +124,7 @@ async def test_nothing_is_asked_when_all_was_settled(anna: Person, harness: Harn
     thursday = await morning(harness, 3)
     await thursday.fill("catch_up", day_1=())
     session = await thursday.session()
-    assert (listed(session), session.open_work.offered) == ([], ())
+    assert (list_tasks(session), session.open_work.offered) == ([], ())
     assert "You caught up with Monday: 3 things are settled." in thursday.words
     assert "open" not in (await morning(harness, 4)).words.split("Your list is empty")[0]
 
@@ -138,7 +138,7 @@ async def test_what_came_up_on_several_days_is_asked_once(anna: Person, harness:
     for label in ON:
         await wednesday.press(label)
     friday = await morning(harness, 4)
-    assert await asked(friday) == {
+    assert await read_questions(friday) == {
         "Wednesday 4 March": [
             "Mail (1 h, put off)",
             "Write report (1 h, planned)",
@@ -153,7 +153,7 @@ async def test_what_was_said_to_be_done_is_not_asked_and_what_was_put_off_is(ann
     harness.clock.at = MORNING + timedelta(hours=2)
     await anna.pick("replan.done", block(await anna.session(), "Write report"))
     await anna.pick("replan.not_today", block(await anna.session(), "Mail"))
-    assert await asked(await morning(harness, 1)) == {
+    assert await read_questions(await morning(harness, 1)) == {
         "Monday 2 March": ["Mail (1 h, put off)", "Review plans (1 h, planned)"]
     }
 

@@ -44,7 +44,7 @@ async def test_from_criteria_to_the_commitment(harness: Harness, anna: Person) -
         "🤝 **I commit to this by 10:30: Report.**\nDone when: Figures are checked; Bo has the draft.\n"
         "Review, by 11:40.\nDone when: Three comments."
     ) in anna.words
-    notes = {event.summary: event.description for event in harness.calendar.store.shown().values()}
+    notes = {event.summary: event.description for event in harness.calendar.store.get_live_events().values()}
     assert notes["Report"] == "Done when: Figures are checked; Bo has the draft"
     assert notes["Review"] == "With Eva\n\nDone when: Three comments"
 

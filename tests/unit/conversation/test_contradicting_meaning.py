@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.factories.constraints import version_of
-from tests.factories.told_rules import NOTHING, found, rule
+from tests.factories.told_rules import NOTHING, build_extraction, rule
 from tests.factories.wishes import rule as wished
 from tests.factories.wishes import wish
 from tests.factories.words import day, outside, wanting, wants
@@ -65,7 +65,7 @@ def reading(topics: bool = True) -> ScriptedModel:  # noqa: FBT001, FBT002  of a
 
     def answer(prompt: Prompt) -> Line:
         told = next((line for words, line in TOLD.items() if words in prompt.user), None)
-        return NOTHING if told is None else found(told if topics else {**told, "topics": [told["name"]]})
+        return NOTHING if told is None else build_extraction(told if topics else {**told, "topics": [told["name"]]})
 
     return ScriptedModel(by=answer)
 
@@ -156,7 +156,9 @@ async def test_what_is_told_twice_is_merged_by_one_tap(opened: Opener, earlier: 
     """S173: nothing is merged unasked; the more binding one is kept, and Undo brings both back."""
     told = {QUIET: ("Calls", earlier), CALM: ("Telefon", later)}
     rules = {words: rule(name, words, topics=["calls"], necessity=wish) for words, (name, wish) in told.items()}
-    reader = ScriptedModel(by=lambda p: next((found(r) for words, r in rules.items() if words in p.user), NOTHING))
+    reader = ScriptedModel(
+        by=lambda p: next((build_extraction(r) for words, r in rules.items() if words in p.user), NOTHING)
+    )
     anna = await opened(judge=same_as(1), extractor=reader)
     await say(anna, QUIET)
     await say(anna, CALM)
@@ -175,7 +177,9 @@ async def test_the_same_about_other_days_is_not_merged(opened: Opener) -> None:
         QUIET: rule("Calls", QUIET, topics=["calls"]),
         CALM: rule("Telefon", CALM, topics=["calls"], days_of_week=["MO"]),
     }
-    reader = ScriptedModel(by=lambda p: next((found(r) for words, r in rules.items() if words in p.user), NOTHING))
+    reader = ScriptedModel(
+        by=lambda p: next((build_extraction(r) for words, r in rules.items() if words in p.user), NOTHING)
+    )
     anna = await opened(judge=same_as(1), extractor=reader)
     await say(anna, QUIET)
     await say(anna, CALM)

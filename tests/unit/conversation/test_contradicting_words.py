@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.factories.told_rules import NOTHING, found, rule
+from tests.factories.told_rules import NOTHING, build_extraction, rule
 from tests.factories.wishes import rule as wished
 from tests.factories.wishes import wish
 from tests.factories.words import wants
 from tests.fakes.scripted_model import ScriptedModel
-from tests.unit.conversation.sessions import said, session, turn
+from tests.unit.conversation.sessions import make_command, session, turn
 
 from fateforger.conversation.language.rule_extraction import build_records, interpret
 from fateforger.conversation.memory_node import apply_understood
@@ -51,8 +51,8 @@ async def test_what_was_overheard_later_counts(language: str, times: str) -> Non
     now = session()
     for place, (words, clock) in enumerate(told):
         line = rule(words, words, slot=slot, windows=windows(times, place, clock))
-        reply = said("user_reply", text=words)
-        heard = build_records(await interpret(reply, now, ScriptedModel(found(line))), now)
+        reply = make_command("user_reply", text=words)
+        heard = build_records(await interpret(reply, now, ScriptedModel(build_extraction(line))), now)
         now, _ = apply_understood(
             now,
             None,
@@ -70,7 +70,7 @@ async def test_what_was_told_to_be_remembered_later_counts(language: str, times:
     for place, (words, clock) in enumerate(told):
         said_ = wished(description=words, slot=slot, windows=windows(times, place, clock), topics=["day"])
         model = ScriptedModel(wants("memory"), wish("remember", rule=said_))
-        reply = said("user_reply", text=words)
+        reply = make_command("user_reply", text=words)
         now = (await run_turn(turn(now, reply.model_copy(update={"command_id": f"c{place}"})), model)).session
     is_setting = slot == "lunch" and times in {"both", "second"}
     assert names(now) == ["Lunch is between 13:00 and 23:30 for 45 min" if is_setting else told[1][0]]
@@ -80,10 +80,12 @@ async def test_what_was_told_to_be_remembered_later_counts(language: str, times:
 async def test_two_things_that_one_has_one_of_each_stay(language: str) -> None:
     slot, (words, _), _ = SAID[language]
     other = "lunch" if slot != "lunch" else "bedtime"
-    lines = found(rule(words, words, slot=slot), rule("other", "the other", slot=other))
+    lines = build_extraction(rule(words, words, slot=slot), rule("other", "the other", slot=other))
     now = session()
-    heard = build_records(await interpret(said("user_reply", text=words), now, ScriptedModel(lines)), now)
-    event = AddExtracted(command_id="u", session_id=now.id, of="c", at=said("user_reply", text=words).at, records=heard)
+    heard = build_records(await interpret(make_command("user_reply", text=words), now, ScriptedModel(lines)), now)
+    event = AddExtracted(
+        command_id="u", session_id=now.id, of="c", at=make_command("user_reply", text=words).at, records=heard
+    )
     now, _ = apply_understood(now, None, event)
     assert sorted(names(now)) == sorted([words, "the other"])
 
@@ -92,9 +94,9 @@ async def test_two_things_that_one_has_one_of_each_stay(language: str) -> None:
 async def test_s188_what_a_rule_is_about_is_asked_for_again(missing: str) -> None:
     whole = rule("No shellfish", "never eat shellfish", topics=["food", "diet"], domain="food")
     partial = {**whole, "topics": []} if missing == "topics" else {k: v for k, v in whole.items() if k != missing}
-    model = ScriptedModel(found(partial), found(whole))
+    model = ScriptedModel(build_extraction(partial), build_extraction(whole))
     now = session()
-    (record,) = build_records(await interpret(said("user_reply", text="never eat shellfish"), now, model), now)
+    (record,) = build_records(await interpret(make_command("user_reply", text="never eat shellfish"), now, model), now)
     ((_, sentence),) = model.prompts[1].history
     assert missing in sentence
     assert record.aspect is not None
@@ -103,8 +105,8 @@ async def test_s188_what_a_rule_is_about_is_asked_for_again(missing: str) -> Non
 
 async def test_a_bedtime_is_one_whatever_a_model_calls_it() -> None:
     now = session()
-    lines = found(rule("Bed", "in bed by ten", rule_kind="fixed_bedtime"))
-    (record,) = build_records(await interpret(said("user_reply", text="…"), now, ScriptedModel(lines)), now)
+    lines = build_extraction(rule("Bed", "in bed by ten", rule_kind="fixed_bedtime"))
+    (record,) = build_records(await interpret(make_command("user_reply", text="…"), now, ScriptedModel(lines)), now)
     assert record.aspect is not None
     assert record.aspect.frame_slot == "bedtime"
-    assert build_records(await interpret(said("user_reply", text="…"), now, ScriptedModel(NOTHING)), now) == ()
+    assert build_records(await interpret(make_command("user_reply", text="…"), now, ScriptedModel(NOTHING)), now) == ()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tests.factories.constraints import version_of
-from tests.unit.conversation.rules import knowing, stored
-from tests.unit.conversation.sessions import event, planned, said, task, turn
+from tests.unit.conversation.rules import knowing, make_reading
+from tests.unit.conversation.sessions import event, make_command, plan_session, task, turn
 
 from fateforger.conversation.plan_nodes import ANYWAY, GOES_AGAINST, NOT_MADE
 from fateforger.conversation.turn_runs import run_turn
@@ -23,7 +23,9 @@ DEEP_FIRST = version_of(
     day_rule="NEVER: deep_work_after_10_30",
 )  # fmt: skip
 LATE = version_of("late", seq=6, name="Late", description="no late meetings", day_rule="NEVER: meeting_after_17")
-NOW = planned(TimeboxingStage.REFINE, task("Report", 60), task("Mail", 60), events=(event("Board", "17:00", "18:00"),))
+NOW = plan_session(
+    TimeboxingStage.REFINE, task("Report", 60), task("Mail", 60), events=(event("Board", "17:00", "18:00"),)
+)
 """Report 09:00-10:00, Mail 10:10-11:10, Lunch 12:30-13:15; all of it deep work."""
 REPORT, MAIL, LUNCH = [block.key for block in by_time(NOW.planning.plan)] if NOW.planning.plan else ("", "", "")
 MAIL_AGAINST = "No deep work past 10:30. These break it: “Mail” (10:10–11:10). Move it, shorten it, or leave it out."
@@ -70,7 +72,7 @@ async def test_a_change_that_breaks_a_must_waits_for_a_word() -> None:
     early = version_of(
         "e", seq=7, description="reports are done by ten", necessity="must", day_rule="NEVER: deep_work_after_11_30"
     )
-    out = await run_turn(turn(NOW, said("shift_block", key=MAIL, minutes=60), memory=stored(early)))
+    out = await run_turn(turn(NOW, make_command("shift_block", key=MAIL, minutes=60), memory=make_reading(early)))
     assert (out.session.planning.plan, out.effects) == (NOW.planning.plan, ())
     assert lines(out.session) == (
         (
@@ -79,8 +81,8 @@ async def test_a_change_that_breaks_a_must_waits_for_a_word() -> None:
         ),
         ANYWAY,
     )
-    let = said("judge_constraint", uid="e", verdict="set_aside", seen=7)
-    done = await run_turn(turn(out.session, let, memory=stored(early)))
+    let = make_command("judge_constraint", uid="e", verdict="set_aside", seen=7)
+    done = await run_turn(turn(out.session, let, memory=make_reading(early)))
     assert done.session.sync.held is None
     assert done.session.planning.plan is not None
     assert [f"{b.start:%H:%M}" for b in by_time(done.session.planning.plan) if b.key == MAIL] == ["11:10"]
@@ -92,7 +94,7 @@ async def test_what_was_broken_before_holds_up_no_change() -> None:
     Earlier breaches of the person's blocks are asked about before the write (K9).
     """
     rules = (DEEP_FIRST, version_of("late", seq=6, necessity="must", day_rule="NEVER: meeting_after_17"))
-    out = await run_turn(turn(NOW, said("shift_block", key=MAIL, minutes=15), memory=stored(*rules)))
+    out = await run_turn(turn(NOW, make_command("shift_block", key=MAIL, minutes=15), memory=make_reading(*rules)))
     assert out.session.planning.plan != NOW.planning.plan
     assert out.session.sync.held is not None
     assert (out.session.sync.held.writes, out.session.sync.held.uid, out.session.sync.held.also) == (
@@ -104,14 +106,14 @@ async def test_what_was_broken_before_holds_up_no_change() -> None:
 
 async def test_taking_away_what_another_block_waits_for_breaks_the_rule_there() -> None:
     rest = version_of("r", seq=7, description="a break each day", necessity="must", day_rule="AFTER deep_work: break")
-    out = await run_turn(turn(NOW, said("remove_block", key=LUNCH), memory=stored(rest)))
+    out = await run_turn(turn(NOW, make_command("remove_block", key=LUNCH), memory=make_reading(rest)))
     assert out.session.sync.held is not None
     assert out.session.sync.held.uid == "r"
 
 
 async def test_what_only_should_be_is_made_and_said() -> None:
     should = version_of("s", seq=7, description="by noon", day_rule="NEVER: deep_work_after_11_30")
-    out = await run_turn(turn(NOW, said("shift_block", key=MAIL, minutes=60), memory=stored(should)))
+    out = await run_turn(turn(NOW, make_command("shift_block", key=MAIL, minutes=60), memory=make_reading(should)))
     assert out.session.planning.plan != NOW.planning.plan
     assert [line for line in lines(out.session) if line.startswith(GOES_AGAINST)] == [
         (
@@ -143,7 +145,7 @@ async def test_clashing_rules_are_asked_with_both_sentences() -> None:
     always = version_of("a", seq=9, name="Always", day_rule="ALWAYS: NOT meeting")
     record = version_of(None, name="Meet", day_rule="ALWAYS: meeting").record.model_dump(mode="json", by_alias=True)
     record["lifecycle"]["uid"] = None
-    out = await run_turn(turn(NOW, said("remember_constraint", record=record), memory=stored(always)))
+    out = await run_turn(turn(NOW, make_command("remember_constraint", record=record), memory=make_reading(always)))
     [question] = out.session.rules.memory_questions
     assert (
         question.sentence
@@ -153,7 +155,7 @@ async def test_clashing_rules_are_asked_with_both_sentences() -> None:
 
 
 async def test_a_block_that_breaks_one_says_so_when_asked_why_it_is_there() -> None:
-    out = await run_turn(turn(NOW, said("explain_block", key=MAIL), memory=stored(DEEP_FIRST)))
+    out = await run_turn(turn(NOW, make_command("explain_block", key=MAIL), memory=make_reading(DEEP_FIRST)))
     assert lines(out.session)[1] == (
         "That goes against a rule of yours. On 1 February 2026 you said: “eerst diep werk”. " + MAIL_AGAINST
     )
@@ -185,7 +187,7 @@ async def test_words_that_say_the_rule_already_are_not_said_twice() -> None:
         necessity="must",
         day_rule="NEVER: deep_work_after_11_30",
     )
-    out = await run_turn(turn(NOW, said("shift_block", key=MAIL, minutes=60), memory=stored(plain_words)))
+    out = await run_turn(turn(NOW, make_command("shift_block", key=MAIL, minutes=60), memory=make_reading(plain_words)))
     assert lines(out.session)[0] == (
         f"{NOT_MADE} On 1 February 2026 you said: “No deep work past 11:30”. These break it: “Mail” (11:10–12:10). "
         "Move it, shorten it, or leave it out."

@@ -75,7 +75,7 @@ def listening(harness: Harness, model: ScriptedModel | Thinking) -> Person:
     return Person(harness)
 
 
-async def listed(anna: Person) -> None:
+async def enter_tasks(anna: Person) -> None:
     """Put two tasks on the list, and go no further."""
     await anna.to_tasks()
     await anna.fill(
@@ -121,7 +121,7 @@ def blocks(session: Session) -> list[str]:
 async def test_s44_s45_a_draft_is_ready_before_it_is_asked_for(harness: Harness) -> None:
     model = ScriptedModel(AFTER_TEN)
     anna = listening(harness, model)
-    await listed(anna)
+    await enter_tasks(anna)
     before = len(anna.arrived)
     kept = await until_kept(anna)
     await anna.read()
@@ -154,14 +154,14 @@ async def test_s44_nothing_is_drafted_ahead_of_a_calendar_that_was_not_read(harn
         harness.calendar.inject(Fail(), verb="window", nth=nth)
     model = ScriptedModel()
     anna = listening(harness, model)
-    await listed(anna)
+    await enter_tasks(anna)
     await until_idle(harness)
     assert ((await anna.session()).day.snapshot, model.asked) == (None, [])
 
 
 async def test_without_a_model_all_is_as_it_was(harness: Harness) -> None:
     anna = Person(harness)
-    await listed(anna)
+    await enter_tasks(anna)
     await anna.press("Continue")
     assert (blocks(await anna.session()), (await anna.session()).thread.notice) == (OWN, None)
 
@@ -169,7 +169,7 @@ async def test_without_a_model_all_is_as_it_was(harness: Harness) -> None:
 async def test_s47_s119_a_draft_under_way_is_awaited_and_not_made_twice(harness: Harness) -> None:
     model = Thinking(AFTER_TEN)
     anna = listening(harness, model)
-    await listed(anna)
+    await enter_tasks(anna)
     await model.asked.wait()
     pressing = asyncio.create_task(anna.press("Continue"))
     await asyncio.sleep(0)
@@ -236,7 +236,7 @@ Change = Callable[[Person], Awaitable[None]]
 async def test_s46_s232_each_cause_discards_a_finished_draft(harness: Harness, change: Change) -> None:
     model = ScriptedModel(by=lambda _: AFTER_TEN)
     anna = listening(harness, model)
-    await listed(anna)
+    await enter_tasks(anna)
     stale = (await until_kept(anna)).planning.sketch
     harness.model = None
     harness.restart()
@@ -250,14 +250,14 @@ async def test_s46_s232_each_cause_discards_a_finished_draft(harness: Harness, c
 async def test_s46_s232_each_cause_cancels_a_draft_under_way(harness: Harness, change: Change) -> None:
     model = Thinking()
     anna = listening(harness, model)
-    await listed(anna)
+    await enter_tasks(anna)
     await model.asked.wait()
     await change(anna)
 
-    async def cancelled() -> bool:
+    async def is_cancelled() -> bool:
         return model.cancelled == 1
 
-    await until(cancelled)
+    await until(is_cancelled)
     assert model.says.asked == []
     assert model.most == 1
 
@@ -265,7 +265,7 @@ async def test_s46_s232_each_cause_cancels_a_draft_under_way(harness: Harness, c
 async def test_s46_a_meeting_that_comes_with_the_click_makes_the_draft_stale(harness: Harness) -> None:
     model = ScriptedModel(AFTER_TEN, LATER)
     anna = listening(harness, model)
-    await listed(anna)
+    await enter_tasks(anna)
     await until_kept(anna)
     meeting(harness, "Dentist", "10:00", "11:00")
     await anna.press("Continue")
@@ -275,7 +275,7 @@ async def test_s46_a_meeting_that_comes_with_the_click_makes_the_draft_stale(har
 async def test_s46_another_list_is_drafted_anew(harness: Harness) -> None:
     model = ScriptedModel(AFTER_TEN, {"blocks": [at(1, "11:00")]})
     anna = listening(harness, model)
-    await listed(anna)
+    await enter_tasks(anna)
     first = (await until_kept(anna)).planning.sketch
     await anna.choose("Mail", "Remove")
     second = (await until_kept(anna)).planning.sketch
@@ -300,7 +300,7 @@ async def test_s120_a_failed_draft_ends_in_our_own_and_says_so_once(
     model = ScriptedModel(by=lambda _: trouble)
     anna = listening(harness, model)
     with caplog.at_level(logging.DEBUG, logger="fateforger"):
-        await listed(anna)
+        await enter_tasks(anna)
         await until_kept(anna)
         asked = len(model.asked)
         await anna.press("Continue")
@@ -323,7 +323,7 @@ async def test_s120_a_draft_that_fails_on_the_spot(harness: Harness) -> None:
 async def test_redo_asks_for_another_draft(harness: Harness) -> None:
     model = ScriptedModel(AFTER_TEN, LATER)
     anna = listening(harness, model)
-    await listed(anna)
+    await enter_tasks(anna)
     await until_kept(anna)
     await anna.press("Continue")
     await anna.press("Redo step")
@@ -352,7 +352,7 @@ async def test_a_refined_plan_comes_back_after_another_draft(harness: Harness) -
 async def test_a_finished_draft_survives_a_restart(harness: Harness) -> None:
     model = ScriptedModel(AFTER_TEN)
     anna = listening(harness, model)
-    await listed(anna)
+    await enter_tasks(anna)
     await until_kept(anna)
     await harness.coordinator.aclose()
     harness.restart()
@@ -363,7 +363,7 @@ async def test_a_finished_draft_survives_a_restart(harness: Harness) -> None:
 async def test_a_draft_under_way_ends_with_the_program(harness: Harness) -> None:
     model = Thinking()
     anna = listening(harness, model)
-    await listed(anna)
+    await enter_tasks(anna)
     await model.asked.wait()
     await harness.coordinator.aclose()
     assert (model.cancelled, (await anna.session()).planning.sketch) == (1, None)
@@ -373,7 +373,7 @@ async def test_a_draft_is_not_saved_into_a_turn(harness: Harness) -> None:
     """A turn that another save came into would be made again, and its model asked again."""
     model = Thinking(AFTER_TEN)
     anna = listening(harness, model)
-    await listed(anna)
+    await enter_tasks(anna)
     await model.asked.wait()
     before = (await anna.session()).version
     async with harness.coordinator._drafts.turn(anna.session_id):
@@ -387,7 +387,7 @@ async def test_a_draft_is_not_saved_into_a_turn(harness: Harness) -> None:
 async def test_cancelling_the_session_stops_its_draft(harness: Harness) -> None:
     model = Thinking()
     anna = listening(harness, model)
-    await listed(anna)
+    await enter_tasks(anna)
     await model.asked.wait()
     await anna.press("Cancel")
     await until_idle(harness)
@@ -411,14 +411,14 @@ async def test_a_stopped_turn_leaves_the_draft_that_was_under_way(harness: Harne
     """It is ready when the person goes on after all."""
     model = Thinking(AFTER_TEN)
     anna = listening(harness, model)
-    await listed(anna)
+    await enter_tasks(anna)
     await model.asked.wait()
     going = asyncio.create_task(anna.press("Continue"))
 
-    async def stopped() -> bool:
+    async def stop_turn() -> bool:
         return harness.coordinator.stop(anna.session_id, harness.clock.now())
 
-    await until(stopped)
+    await until(stop_turn)
     await going
     assert (await anna.session()).stage is Stage.CAPTURE_INPUTS
     model.may_answer.set()
@@ -429,7 +429,7 @@ async def test_a_stopped_turn_leaves_the_draft_that_was_under_way(harness: Harne
 
 async def test_a_turn_says_that_it_drafts_only_while_somebody_waits_for_it(harness: Harness) -> None:
     anna = listening(harness, ScriptedModel(AFTER_TEN, LATER))
-    await listed(anna)
+    await enter_tasks(anna)
     await until_kept(anna)
     told: list[Progress] = []
     for move in (Move.PROCEED, Move.REDO):
@@ -444,8 +444,8 @@ async def test_two_sessions_draft_at_the_same_time(harness: Harness) -> None:
     model = Thinking(AFTER_TEN, AFTER_TEN)
     anna = listening(harness, model)
     bert = Person(harness, user="U_BERT")
-    await listed(anna)
-    await listed(bert)
+    await enter_tasks(anna)
+    await enter_tasks(bert)
 
     async def both() -> bool:
         return model.under_way == 2

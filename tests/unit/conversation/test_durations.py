@@ -199,7 +199,7 @@ async def test_the_end_of_an_event_that_the_person_moved_counts_once_it_has_begu
 
 
 async def stretch(harness: Harness, title: str, *, minutes: int, later: int = 0) -> None:
-    (event,) = [each for each in harness.calendar.store.shown().values() if each.summary == title]
+    (event,) = [each for each in harness.calendar.store.get_live_events().values() if each.summary == title]
     harness.calendar.store.user_edit(
         event.id, start=event.start + timedelta(minutes=later), end=event.end + timedelta(minutes=minutes)
     )

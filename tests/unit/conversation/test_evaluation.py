@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from pydantic import BaseModel
-from tests.factories.words import block, course, opening, patch, removed, timed, wants, way
+from tests.factories.words import block, build_move, build_removal, course, opening, patch, wants, way
 from tests.fakes.scripted_model import ScriptedModel
 from tests.unit.conversation.person import Person, open_harness_at
 
@@ -172,10 +172,12 @@ async def test_one_more_of_anything_is_wrong() -> None:
 async def test_the_plan_counts_and_not_the_ops() -> None:
     """S280: any ops that lead to the same plan are right, and another plan is not."""
     swap = case_of({"patch": {"ops": [{"op": "swap", "a": "b2", "b": "b4"}]}})
-    by_hand = patch(timed(3, "10:45", 60), timed(1, "14:00", 30))
+    by_hand = patch(build_move(3, "10:45", 60), build_move(1, "14:00", 30))
     assert await mistakes_of(swap, "patch", by_hand) == ()
-    assert await mistakes_of(swap, "patch", patch(timed(3, "10:45", 60)))
-    assert await mistakes_of(swap, "patch", patch(timed(3, "10:45", 60), timed(1, "14:00", 30), removed(4)))
+    assert await mistakes_of(swap, "patch", patch(build_move(3, "10:45", 60)))
+    assert await mistakes_of(
+        swap, "patch", patch(build_move(3, "10:45", 60), build_move(1, "14:00", 30), build_removal(4))
+    )
     walk = case_of({"patch": {"ops": [{"op": "add", "title": "walk", "type": "R", "start": "11:30", "minutes": 20}]}})
     assert await mistakes_of(walk, "patch", patch(block("A short walk", "11:30", 20, "H"))) == ()
     assert await mistakes_of(walk, "patch", patch(block("A short nap", "11:30", 20, "R")))
@@ -183,7 +185,7 @@ async def test_the_plan_counts_and_not_the_ops() -> None:
     nothing = case_of({"patch": {"question": "…"}})
     assert await mistakes_of(nothing, "patch", patch(question="Which one?")) == ()
     assert await mistakes_of(nothing, "patch", patch(question=None))
-    assert await mistakes_of(nothing, "patch", patch(removed(0), question="Like that?"))
+    assert await mistakes_of(nothing, "patch", patch(build_removal(0), question="Like that?"))
 
 
 async def test_titles_are_compared_by_their_words() -> None:

@@ -51,7 +51,7 @@ KINDS: dict[str, tuple[dict[str, Any], list[str]]] = {
 }
 
 
-def shown(person_session: Any) -> list[str]:
+def list_blocks(person_session: Any) -> list[str]:
     return [
         f"{block.start:%H:%M} {block.event.name}"
         for block in resolve(person_session.planning.plan)
@@ -59,7 +59,7 @@ def shown(person_session: Any) -> list[str]:
     ]
 
 
-async def drafted(anna: Person) -> list[str]:
+async def draft_tasks(anna: Person) -> list[str]:
     """Draft two pieces of deep work, the first of them the one thing, and one other task."""
     values: dict[str, Any] = {
         "title_1": "Report",
@@ -69,10 +69,10 @@ async def drafted(anna: Person) -> list[str]:
         "minutes_2": 60,
     }
     await anna.fill("tasks", one_thing="1", minutes_3=30, kind_3="shallow", **values)
-    return shown(await anna.session())
+    return list_blocks(await anna.session())
 
 
-async def told(anna: Person, name: str, **fields: Any) -> None:
+async def remember_rule(anna: Person, name: str, **fields: Any) -> None:
     record = ConstraintRecord.model_validate(record_of(None, name=name, description=name, **fields))
     envelope = {"command_id": f"told {name}", "user_id": anna.user, "session_id": anna.session_id}
     await anna.send(RememberConstraint(**envelope, at=anna.harness.clock.now(), record=record))
@@ -85,7 +85,7 @@ def offers(anna: Person) -> list[str]:
 
 async def test_without_rules(anna: Person) -> None:
     await anna.to_tasks()
-    assert await drafted(anna) == FREE
+    assert await draft_tasks(anna) == FREE
     assert offers(anna) == []
 
 
@@ -94,7 +94,7 @@ async def test_a_rule_of_each_kind_is_followed(anna: Person, kind: str) -> None:
     values, expected = KINDS[kind]
     await anna.to_tasks()
     assert await anna.fill("rule_new", words="As I like it", **values) is None
-    assert await drafted(anna) == expected
+    assert await draft_tasks(anna) == expected
 
 
 @pytest.mark.parametrize(
@@ -110,19 +110,19 @@ async def test_a_rule_of_each_kind_is_followed(anna: Person, kind: str) -> None:
 )
 async def test_a_rule_about_the_night_is_followed(anna: Person, fields: dict[str, Any], expected: list[str]) -> None:
     await anna.to_tasks()
-    await told(anna, "Early to bed", necessity="must", **fields)
-    assert await drafted(anna) == expected
+    await remember_rule(anna, "Early to bed", necessity="must", **fields)
+    assert await draft_tasks(anna) == expected
 
 
 async def test_rules_that_contradict_each_other_are_named_and_one_click_lets_one_go(anna: Person) -> None:
     """The draft leaves one rule out meanwhile; setting one aside makes a new draft, and so does Undo."""
     await anna.to_tasks()
     windows = [{"kind": "prefer", "start": "14:00", "end": "15:00"}]
-    await told(anna, "Two hours of focus", necessity="must", rule_kind="capacity",
+    await remember_rule(anna, "Two hours of focus", necessity="must", rule_kind="capacity",
                scalar_params={"duration_min": 120}, applies_event_types=["DW"])  # fmt: skip
-    await told(anna, "Focus after two", necessity="must", rule_kind="prefer_window", windows=windows,
+    await remember_rule(anna, "Focus after two", necessity="must", rule_kind="prefer_window", windows=windows,
                applies_event_types=["DW"])  # fmt: skip
-    await drafted(anna)
+    await draft_tasks(anna)
     assert (
         "⚠️ **These rules cannot all be kept on that day.**\n"
         "- On 2 March 2026 you said: “Focus after two”.\n"
@@ -132,7 +132,7 @@ async def test_rules_that_contradict_each_other_are_named_and_one_click_lets_one
     assert "“Focus after two” (must; the plan does without it), “Two hours of focus” (must)." in anna.words
     assert offers(anna) == ["Today without “Focus after two”", "Today without “Two hours of focus”"]
     await anna.press("Today without “Focus after two”")
-    assert shown(await anna.session()) == FREE
+    assert list_blocks(await anna.session()) == FREE
     assert "cannot all be kept" not in anna.words
     assert "Not counting today" not in anna.words
     assert (await anna.session()).planning.clash is None
@@ -146,9 +146,9 @@ async def test_rules_that_contradict_each_other_are_named_and_one_click_lets_one
 
 async def test_a_rule_that_cannot_be_kept_at_all_says_so(anna: Person) -> None:
     await anna.to_tasks()
-    await told(anna, "Three hours of focus", necessity="must", rule_kind="capacity",
+    await remember_rule(anna, "Three hours of focus", necessity="must", rule_kind="capacity",
                scalar_params={"duration_min": 180}, applies_event_types=["DW"])  # fmt: skip
-    assert await drafted(anna) == FREE
+    assert await draft_tasks(anna) == FREE
     assert "There is no way to keep this rule on that day, so the draft does without it." in anna.words
     assert offers(anna) == ["Today without “Three hours of focus”"]
 
@@ -218,7 +218,7 @@ async def test_what_a_should_pushes_out_can_have_the_day_without_it(anna: Person
     assert "the only time left for it is not what you want: “Nothing after five”" in anna.words
     assert "Today without “Nothing after five”" in offers(anna)
     await anna.press("Today without “Nothing after five”")
-    assert "17:00 Slides" in shown(await anna.session())
+    assert "17:00 Slides" in list_blocks(await anna.session())
     assert offers(anna) == []
 
 
@@ -226,7 +226,7 @@ async def test_a_choice_says_whose_place_it_takes(anna: Person, harness: Harness
     """S254: Without the rule there is time for the report, and none is left for the e-mail."""
     meeting(harness, "Workshop", "09:00", "16:00")
     await anna.to_tasks()
-    await told(anna, "No deep work late", necessity="must", rule_kind="avoid_window", applies_event_types=["DW"],
+    await remember_rule(anna, "No deep work late", necessity="must", rule_kind="avoid_window", applies_event_types=["DW"],
                windows=[{"kind": "avoid", "start": "15:00", "end": "20:00"}])  # fmt: skip
     await anna.fill("tasks", title_1="Report", minutes_1=100, title_2="Mail", minutes_2=60, kind_2="shallow")
     label = "Today without “No deep work late”"
@@ -234,7 +234,7 @@ async def test_a_choice_says_whose_place_it_takes(anna: Person, harness: Harness
     await anna.press(label)
     session = await anna.session()
     assert [each.title for each in session.planning.unplaced] == ["Mail", "Lunch"]
-    assert any("Report" in name for name in shown(session))
+    assert any("Report" in name for name in list_blocks(session))
 
 
 async def test_a_day_that_is_full_names_five_with_buttons_and_the_rest_without(anna: Person) -> None:
@@ -256,7 +256,7 @@ async def test_a_task_can_be_done_in_pieces_or_wait_for_another_day(anna: Person
     assert offers(anna)[:4] == ["Another day", "Drop it", "Make it 1 h", "In pieces"]
     await anna.press("In pieces")
     session = await anna.session()
-    assert shown(session) == ["09:00 Mail (1/2)", "12:30 Lunch", "13:25 Mail (2/2)"]
+    assert list_blocks(session) == ["09:00 Mail (1/2)", "12:30 Lunch", "13:25 Mail (2/2)"]
     assert "“Mail” may be done in pieces now.\n“Mail” has a place now." in anna.words
     assert (session.planning.unplaced, offers(anna)) == ((), [])
     await anna.press("Back")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.factories.words import inputs, wants
 from tests.fakes.scripted_model import ScriptedModel
 from tests.unit.conversation.person import Person
-from tests.unit.conversation.sessions import said, session, task, turn
+from tests.unit.conversation.sessions import make_command, session, task, turn
 
 from fateforger.conversation.turn_runs import run_turn
 from fateforger.planning.plan import ET, TBPlan, resolve
@@ -48,13 +48,13 @@ async def test_goals_and_blocks_in_words() -> None:
     """S43: values that the message does not mention stay."""
     now = session(TimeboxingStage.CAPTURE_INPUTS, inputs=InputFacts(goals=("Rest",), blocks=BlockPlan(minutes=60)))
     model = ScriptedModel(wants("answer"), inputs(deep_blocks=2))
-    after = (await run_turn(turn(now, said("user_reply", text="…")), model)).session.day.inputs
+    after = (await run_turn(turn(now, make_command("user_reply", text="…")), model)).session.day.inputs
     assert (after.goals, after.blocks) == (("Rest",), BlockPlan(deep_blocks=2, minutes=60))
     model = ScriptedModel(wants("answer"), inputs(goals=["Ship it"]))
-    after = (await run_turn(turn(now, said("user_reply", text="…")), model)).session.day.inputs
+    after = (await run_turn(turn(now, make_command("user_reply", text="…")), model)).session.day.inputs
     assert after.goals == ("Ship it",)
     model = ScriptedModel(wants("answer"), inputs(block_minutes=5))
-    refused = (await run_turn(turn(now, said("user_reply", text="…")), model)).session
+    refused = (await run_turn(turn(now, make_command("user_reply", text="…")), model)).session
     assert "A day has 1 to 12 blocks of deep work" in " ".join(refused.notice_lines)
 
 

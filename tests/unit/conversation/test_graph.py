@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from autogen_agentchat.messages import StructuredMessage
 from autogen_agentchat.teams import GraphFlow
-from tests.unit.conversation.sessions import move, planned, said, session, task, turn
+from tests.unit.conversation.sessions import make_command, move, plan_session, session, task, turn
 
 from fateforger.conversation.graph import (
     DECISION,
@@ -79,23 +79,23 @@ async def way(given: TurnInput) -> list[str]:
 @pytest.mark.parametrize(
     ("given", "stages"),
     [
-        (turn(session(TimeboxingStage.DATE), said("commit_date")), ["date", "collect_constraints"]),
+        (turn(session(TimeboxingStage.DATE), make_command("commit_date")), ["date", "collect_constraints"]),
         (
             turn(
                 session(TimeboxingStage.CAPTURE_INPUTS),
-                said("add_tasks", tasks=[task("Report").model_dump()], proceed=True),
+                make_command("add_tasks", tasks=[task("Report").model_dump()], proceed=True),
             ),
             ["capture_inputs", "skeleton"],
         ),
-        (turn(planned(TimeboxingStage.REVIEW_COMMIT), move(Move.BACK)), ["review_commit", "refine"]),
+        (turn(plan_session(TimeboxingStage.REVIEW_COMMIT), move(Move.BACK)), ["review_commit", "refine"]),
         (
-            turn(planned(TimeboxingStage.REVIEW_COMMIT), said("shift_block", key="mail", minutes=15)),
+            turn(plan_session(TimeboxingStage.REVIEW_COMMIT), make_command("shift_block", key="mail", minutes=15)),
             ["review_commit", "refine"],
         ),
         (turn(session(TimeboxingStage.COLLECT_CONSTRAINTS), move(Move.REDO)), ["collect_constraints"]),
         (turn(session(TimeboxingStage.CAPTURE_INPUTS), move(Move.PROCEED)), []),
         (turn(session(TimeboxingStage.DATE), move(Move.BACK)), []),
-        (turn(session(TimeboxingStage.DATE), said("user_reply", text="hello")), []),
+        (turn(session(TimeboxingStage.DATE), make_command("user_reply", text="hello")), []),
     ],
     ids=["commit", "tasks and on", "back", "correction", "redo", "too early", "illegal", "words"],
 )
@@ -114,13 +114,13 @@ async def test_turns_run_side_by_side() -> None:
 
 
 async def test_the_same_turn_gives_the_same_outcome() -> None:
-    given = turn(planned(TimeboxingStage.REFINE), said("shift_block", key="mail", minutes=15))
+    given = turn(plan_session(TimeboxingStage.REFINE), make_command("shift_block", key="mail", minutes=15))
     assert await run_graph(given) == await run_graph(given)
 
 
 async def test_turns_can_be_kept_and_replayed() -> None:
     """Input and outcome survive JSON."""
-    given = turn(planned(TimeboxingStage.REFINE), said("shift_block", key="mail", minutes=15))
+    given = turn(plan_session(TimeboxingStage.REFINE), make_command("shift_block", key="mail", minutes=15))
     kept = TurnInput.model_validate_json(given.model_dump_json())
     assert kept == given
     outcome = await run_turn(kept)
@@ -129,7 +129,7 @@ async def test_turns_can_be_kept_and_replayed() -> None:
 
 def test_what_travels_in_the_graph_is_not_in_its_logs() -> None:
     """The library formats every message for its logs; sessions hold private data."""
-    step = Step(stage=TimeboxingStage.DATE, turn=turn(session(), said("user_reply", text="secret plans")))
+    step = Step(stage=TimeboxingStage.DATE, turn=turn(session(), make_command("user_reply", text="secret plans")))
     message = Message(content=step, source="coordinator")
     assert "secret" not in repr(message) + str(message.model_dump_json()) + message.to_text()
 
@@ -168,7 +168,12 @@ async def test_a_turn_that_is_cancelled_ends_its_call_of_the_model() -> None:
     """As when it takes longer than any turn should, or the program stops."""
     model = Silent()
     running = asyncio.create_task(
-        run_turn(turn(planned(TimeboxingStage.REFINE, task("Mail")), said("user_reply", text="make it shorter")), model)
+        run_turn(
+            turn(
+                plan_session(TimeboxingStage.REFINE, task("Mail")), make_command("user_reply", text="make it shorter")
+            ),
+            model,
+        )
     )
     await asyncio.wait_for(model.asked.wait(), 60)
     running.cancel()

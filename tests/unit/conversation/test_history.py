@@ -128,7 +128,7 @@ async def test_an_undo_that_came_to_nothing_has_its_row(harness: Harness, anna: 
     await anna.to_refine("Report")
     await anna.choose("Report", "15 min later")
     harness.clock.at += timedelta(minutes=1)
-    for event_id in harness.calendar.store.shown():
+    for event_id in harness.calendar.store.get_live_events():
         harness.calendar.store.user_delete(event_id)
     await anna.press("History")
     (_, button), *_ = [(t, b) for t, b in anna.buttons_beside("history") if t]

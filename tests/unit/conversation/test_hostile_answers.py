@@ -9,13 +9,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from tests.factories.hostile import SPOKEN, TONGUES, broken_texts, invented, mutated
+from tests.factories.hostile import SPOKEN, TONGUES, broken_texts, generate_inventions, generate_mutations
 from tests.factories.reading import read_message
 from tests.factories.sessions import fields_of, with_fields
 from tests.factories.wishes import wish
 from tests.factories.words import (
     also,
     block,
+    build_move,
+    build_removal,
     change,
     course,
     day,
@@ -23,12 +25,10 @@ from tests.factories.words import (
     inputs_of,
     new,
     patch,
-    removed,
-    timed,
     wants,
 )
 from tests.fakes.scripted_model import ScriptedModel
-from tests.unit.conversation.sessions import MORNING, event, planned, said, session, task, turn
+from tests.unit.conversation.sessions import MORNING, event, make_command, plan_session, session, task, turn
 
 from fateforger.conversation.language.answers import Intent
 from fateforger.conversation.language.opening_reader import read_opening
@@ -69,7 +69,7 @@ NEW_DAY = day(
     inputs=inputs_of(add=[new("Essay", 60, one_thing=True)], change=[change(1, title="Memo", minutes=45)], remove=[2]),
 )  # fmt: skip
 NEW_PLAN = patch(
-    timed(0, "14:00", 45), block("Run", "17:00", 30), {"op": "swap", "a": "b2", "b": "b3"}, removed(0), question="And then?"
+    build_move(0, "14:00", 45), block("Run", "17:00", 30), {"op": "swap", "a": "b2", "b": "b3"}, build_removal(0), question="And then?"
 )  # fmt: skip
 
 
@@ -83,24 +83,24 @@ class Case:
     right: dict[str, Any]
 
 
-def known(stage: Stage) -> Session:
+def make_session(stage: Stage) -> Session:
     if stage.number < Stage.SKELETON.number:
         return with_fields(session(stage, *MEETINGS, inputs=InputFacts(tasks=TASKS)), **NAMES)
-    return with_fields(planned(stage, *TASKS, events=MEETINGS), **NAMES)
+    return with_fields(plan_session(stage, *TASKS, events=MEETINGS), **NAMES)
 
 
 ANSWER = wants("answer")
 NOTHING = {**day(), "ops": []}
 """No answer to anything: one field too many for each."""
 CASES = (
-    Case("decide", known(Stage.REFINE), None, wants("answer", also("proceed", "and go on"), number=3)),
-    Case("date", known(Stage.DATE), ANSWER, NEW_DAY),
-    Case("frame", known(Stage.COLLECT_CONSTRAINTS), ANSWER, NEW_DAY),
-    Case("tasks", known(Stage.CAPTURE_INPUTS), ANSWER, NEW_DAY),
-    Case("draft", known(Stage.SKELETON), ANSWER, NEW_DAY),
-    Case("patch", known(Stage.REFINE), ANSWER, NEW_PLAN),
-    Case("correction", known(Stage.REVIEW_COMMIT), ANSWER, NEW_PLAN),
-    Case("ask", known(Stage.REFINE), wants("ask"), {"answer": "At three."}),
+    Case("decide", make_session(Stage.REFINE), None, wants("answer", also("proceed", "and go on"), number=3)),
+    Case("date", make_session(Stage.DATE), ANSWER, NEW_DAY),
+    Case("frame", make_session(Stage.COLLECT_CONSTRAINTS), ANSWER, NEW_DAY),
+    Case("tasks", make_session(Stage.CAPTURE_INPUTS), ANSWER, NEW_DAY),
+    Case("draft", make_session(Stage.SKELETON), ANSWER, NEW_DAY),
+    Case("patch", make_session(Stage.REFINE), ANSWER, NEW_PLAN),
+    Case("correction", make_session(Stage.REVIEW_COMMIT), ANSWER, NEW_PLAN),
+    Case("ask", make_session(Stage.REFINE), wants("ask"), {"answer": "At three."}),
 )
 EACH = 14
 """Mutations of each right answer."""
@@ -108,14 +108,14 @@ EACH = 14
 
 def attacks() -> Iterator[tuple[Case, str, str]]:
     for seed, case in enumerate(CASES):
-        for name, text in (*broken_texts(case.right), *mutated(case.right, EACH, seed)):
+        for name, text in (*broken_texts(case.right), *generate_mutations(case.right, EACH, seed)):
             yield case, name, text
 
 
 ATTACKS = list(attacks())
 
 
-async def answered(case: Case, text: str) -> tuple[TurnOutcome | None, tuple[str, ...], list[Prompt]]:
+async def run_case(case: Case, text: str) -> tuple[TurnOutcome | None, tuple[str, ...], list[Prompt]]:
     """Return the turn, if any, the text for the person and the prompts, for a model that always answers the same."""
 
     def says(prompt: Prompt) -> str:
@@ -125,7 +125,9 @@ async def answered(case: Case, text: str) -> tuple[TurnOutcome | None, tuple[str
         return text if wanted else json.dumps(NOTHING)
 
     model = ScriptedModel(by=says)
-    reply = said("user_reply", text="…").model_copy(update={"session_id": case.now.id, "user_id": case.now.user_id})
+    reply = make_command("user_reply", text="…").model_copy(
+        update={"session_id": case.now.id, "user_id": case.now.user_id}
+    )
     heard = await read_message(reply, case.now, model)
     if not heard.commands:
         return None, (*heard.trouble, *heard.lines), model.prompts
@@ -175,7 +177,7 @@ def test_there_are_enough_of_them() -> None:
 async def test_whatever_a_model_answers(case: Case, name: str, text: str) -> None:
     """No state that the person could not have asked for, no foreign event, no id in a prompt or a reply; a sentence."""
     del name
-    outcome, lines, prompts = await answered(case, text)
+    outcome, lines, prompts = await run_case(case, text)
     shown = "\n".join(f"{p.system}\n{p.user}" for p in prompts)
     assert "secret" not in shown.lower()
     if outcome is None:
@@ -192,7 +194,7 @@ async def test_whatever_a_model_answers(case: Case, name: str, text: str) -> Non
 
 async def test_some_of_them_are_understood() -> None:
     """A legal change of the person's own plan is made; without this, the other tests would prove nothing."""
-    done = [case.name for case in CASES if (await answered(case, json.dumps(case.right)))[0] is not None]
+    done = [case.name for case in CASES if (await run_case(case, json.dumps(case.right)))[0] is not None]
     assert done == ["date", "frame", "tasks", "draft", "patch", "correction"]
 
 
@@ -208,8 +210,8 @@ async def test_what_a_model_says_is_only_text(words: str, where: str) -> None:
         "notes": day(inputs=inputs_of(add=[new("Note", notes=words)])),
         "block": patch(block(words, "17:00", 30, d=words)),
     }[where]
-    case = Case(where, known(now), wants("ask") if where == "answer" else ANSWER, right)
-    outcome, lines, _ = await answered(case, json.dumps(right))
+    case = Case(where, make_session(now), wants("ask") if where == "answer" else ANSWER, right)
+    outcome, lines, _ = await run_case(case, json.dumps(right))
     after = case.now.with_thread(notice=Notice(lines=lines)) if outcome is None else outcome.session
     check_words(after)
     if outcome is not None:
@@ -217,18 +219,19 @@ async def test_what_a_model_says_is_only_text(words: str, where: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "text"), [*broken_texts({**NEW_DAY, "plan": True}), *mutated({**NEW_DAY, "plan": True}, EACH, 99)]
+    ("name", "text"),
+    [*broken_texts({**NEW_DAY, "plan": True}), *generate_mutations({**NEW_DAY, "plan": True}, EACH, 99)],
 )
 async def test_whatever_is_said_to_a_first_message(name: str, text: str) -> None:
     """Either nothing, or commands to the person's own new session."""
     del name
     model = ScriptedModel(by=lambda _: text)
     reply = TimeboxingUserReply(command_id="c1", user_id="U0SECRETUSER", at=MORNING, session_id="s-secret-1", text="…")
-    opened = await read_opening(reply, known(Stage.DATE), model, OutsideContext())
+    opened = await read_opening(reply, make_session(Stage.DATE), model, OutsideContext())
     if opened is not None and opened.commands:
         first, *rest = opened.commands
-        outcome = await run_turn(turn(known(Stage.DATE), first, rest=tuple(rest)))
-        check_change(known(Stage.DATE), outcome)
+        outcome = await run_turn(turn(make_session(Stage.DATE), first, rest=tuple(rest)))
+        check_change(make_session(Stage.DATE), outcome)
         check_words(outcome.session, text)
     assert "secret" not in "".join(p.user + p.system for p in model.prompts).lower()
 
@@ -254,7 +257,7 @@ async def hear(now: Session, decision: str, **others: str) -> tuple[TurnOutcome,
         return decision if name == "decide" else others.get(name, json.dumps(RIGHT[name]))
 
     model = ScriptedModel(by=says)
-    reply = said("user_reply", text=INJECTION).model_copy(update={"session_id": now.id, "user_id": now.user_id})
+    reply = make_command("user_reply", text=INJECTION).model_copy(update={"session_id": now.id, "user_id": now.user_id})
     return await run_turn(turn(now, reply), model), model.prompts
 
 
@@ -279,7 +282,7 @@ def check_told(prompts: list[Prompt], outcome: TurnOutcome) -> None:
 @pytest.mark.parametrize("number", range(len(TONGUES)))
 async def test_a_decision_in_several_languages_moves_nothing(stage: Stage, number: int) -> None:
     """S284: the answer counts as a statement, and the statement makes no sense either."""
-    now, wrong = known(stage), json.dumps(TONGUES[number])
+    now, wrong = make_session(stage), json.dumps(TONGUES[number])
     outcome, prompts = await hear(now, wrong, date=wrong, facts=wrong, patch=wrong)
     check_nothing_done(now, outcome)
     check_told(prompts, outcome)
@@ -288,7 +291,7 @@ async def test_a_decision_in_several_languages_moves_nothing(stage: Stage, numbe
 EXTRA = [
     (case, name, text)
     for case in CASES
-    for name, text in invented(case.right)
+    for name, text in generate_inventions(case.right)
     if case.name in {"decide", "frame", "patch"}
 ]
 
@@ -317,7 +320,7 @@ async def list_possible(now: Session) -> set[Intent]:
 @pytest.mark.parametrize("stage", Stage)
 async def test_what_is_not_possible_now_is_not_done(stage: Stage, intent: Intent, number: int | None) -> None:
     """S284: this holds even if the rest of the answer is right; a change of blocks counts as a statement there."""
-    now = known(stage)
+    now = make_session(stage)
     if intent in await list_possible(now):
         return
     outcome, prompts = await hear(now, json.dumps(wants(intent.value, number=number)))
@@ -347,7 +350,7 @@ async def test_a_model_that_obeys_the_calendar_changes_nothing(stage: Stage, num
     """S284: what it would need for that has no name in its tables."""
     name, answer = OBEYED[number]
     intent = {"patch": "change"}.get(name, name)
-    now = known(stage)
+    now = make_session(stage)
     outcome, prompts = await hear(now, json.dumps(wants(intent)), **{name: json.dumps(answer)})
     check_nothing_done(now, outcome)
     check_told(prompts, outcome)

@@ -6,9 +6,9 @@ from datetime import date, time
 from typing import Any
 
 import pytest
-from tests.factories.told_rules import NOTHING, found, rule
+from tests.factories.told_rules import NOTHING, build_extraction, rule
 from tests.fakes.scripted_model import Line, ScriptedModel
-from tests.unit.conversation.sessions import said, session
+from tests.unit.conversation.sessions import make_command, session
 
 from fateforger.conversation.language.rule_extraction import ConstraintInterpretation, build_records, interpret
 from fateforger.errors import ModelUnusable
@@ -20,7 +20,7 @@ from fateforger.ports.model import Role
 
 async def read(text: str, *lines: Line) -> tuple[ConstraintInterpretation, ScriptedModel]:
     model = ScriptedModel(*lines)
-    return await interpret(said("user_reply", text=text), session(), model), model
+    return await interpret(make_command("user_reply", text=text), session(), model), model
 
 
 async def records_of(text: str, line: dict[str, Any]) -> tuple[ConstraintRecord, ...]:
@@ -56,7 +56,7 @@ async def test_s94_a_rule_in_any_language_keeps_the_persons_words(text: str, nam
         event_types=["M"],
         topics=["calls"],
     )
-    (record,) = await records_of(text, found(line))
+    (record,) = await records_of(text, build_extraction(line))
     assert (record.name, record.words, record.necessity) == (name, text, Necessity.MUST)
     assert (record.status, record.source, record.scope) == (Status.PROPOSED, Source.USER, Scope.PROFILE)
     assert record.payload.rule_kind is RuleKind.AVOID_WINDOW
@@ -68,7 +68,7 @@ async def test_s94_a_rule_in_any_language_keeps_the_persons_words(text: str, nam
 async def test_weekdays_dates_and_recurrence() -> None:
     (record,) = await records_of(
         "…",
-        found(
+        build_extraction(
             rule(
                 "Kids",
                 "I pick up the kids every other Tuesday in March",
@@ -86,9 +86,11 @@ async def test_weekdays_dates_and_recurrence() -> None:
 
 
 async def test_s6_other_words_for_the_same_rule_give_the_same_uid() -> None:
-    one = await records_of("…", found(rule("Bed at 11", "In bed by eleven", rule_kind="fixed_bedtime")))
-    two = await records_of("…", found(rule("Bed at 11", "I want to sleep at 23:00", rule_kind="fixed_bedtime")))
-    three = await records_of("…", found(rule("Bed at 11", "In bed by eleven", rule_kind="min_sleep")))
+    one = await records_of("…", build_extraction(rule("Bed at 11", "In bed by eleven", rule_kind="fixed_bedtime")))
+    two = await records_of(
+        "…", build_extraction(rule("Bed at 11", "I want to sleep at 23:00", rule_kind="fixed_bedtime"))
+    )
+    three = await records_of("…", build_extraction(rule("Bed at 11", "In bed by eleven", rule_kind="min_sleep")))
     assert one[0].uid == two[0].uid
     assert one[0].uid != three[0].uid
 
@@ -106,7 +108,7 @@ async def test_s6_other_words_for_the_same_rule_give_the_same_uid() -> None:
     ],
 )
 async def test_a_rule_that_cannot_be_written_down_goes_back(wrong: dict[str, Any], mistake: str) -> None:
-    interpretation, model = await read("…", found(wrong), NOTHING)
+    interpretation, model = await read("…", build_extraction(wrong), NOTHING)
     assert interpretation.should_extract is False
     ((_, sentence),) = model.prompts[1].history
     assert sentence.startswith(mistake)
@@ -114,12 +116,12 @@ async def test_a_rule_that_cannot_be_written_down_goes_back(wrong: dict[str, Any
 
 async def test_and_in_the_end_nothing_is_guessed() -> None:
     with pytest.raises(ModelUnusable):
-        await read("…", "no", found(rule("X", "y", minutes_min=-1)))
+        await read("…", "no", build_extraction(rule("X", "y", minutes_min=-1)))
 
 
 async def test_s94_what_is_unclear_is_asked() -> None:
     asked = "Meinst du jeden Freitag oder nur diesen?"
-    interpretation, _ = await read("freitags früher Schluss", found(question=asked))
+    interpretation, _ = await read("freitags früher Schluss", build_extraction(question=asked))
     assert (interpretation.constraints, interpretation.question) == ((), asked)
 
 
@@ -130,13 +132,15 @@ async def test_s116_it_is_the_background_clients_work() -> None:
 
 async def test_nothing_is_remembered_of_a_message_with_a_secret() -> None:
     """The model recognizes secrets of any form."""
-    told = found(rule("Wifi", "the wifi password is hunter2")) | {"holds_secret": True}
+    told = build_extraction(rule("Wifi", "the wifi password is hunter2")) | {"holds_secret": True}
     assert await records_of("the wifi password is hunter2", told) == ()
 
 
 async def test_what_one_has_one_of_and_what_it_is_about_are_typed() -> None:
     """S177, S179: so that a new one replaces the old one, and nothing looks at words for it."""
-    (record,) = await records_of("I stop at five", found(rule("Stop at five", "I stop at five", slot="work_end")))
+    (record,) = await records_of(
+        "I stop at five", build_extraction(rule("Stop at five", "I stop at five", slot="work_end"))
+    )
     assert record.aspect is not None
     assert (record.aspect.frame_slot, record.aspect.dimension) == ("work_end", "policy")
 
@@ -146,7 +150,7 @@ async def test_a_rule_over_the_order_of_the_day_is_typed_and_read_by_the_parser(
     line = rule(
         "Eerst mail", "eerst de mail, dan pas diep werk", day_rule="BEFORE deep_work:admin_done", confidence=0.6
     )
-    (record,) = await records_of("…", found({**line, "event_types": ["DW", "SW"]}))
+    (record,) = await records_of("…", build_extraction({**line, "event_types": ["DW", "SW"]}))
     assert record.payload.model_dump(exclude_defaults=True) == {"day_rule": "BEFORE deep_work: admin_done"}
     assert (record.words, record.confidence) == ("eerst de mail, dan pas diep werk", 0.6)
     assert record.applies_event_types == ()

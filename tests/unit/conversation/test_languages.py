@@ -135,7 +135,7 @@ UNREAD = {
 }
 
 
-def shown(messages: Iterable[Outgoing]) -> list[str]:
+def list_texts(messages: Iterable[Outgoing]) -> list[str]:
     """Return the new text of each message: its reply first, then its card without that."""
     cards: list[Card] = []
     last: dict[str, Outgoing] = {}
@@ -161,7 +161,7 @@ async def test_a_refused_key_is_said_in_the_language_of_the_person_and_once(tmp_
         await anna.says("…")
         await harness.work()
         await anna.read()
-        texts = shown(anna.arrived[before:])
+        texts = list_texts(anna.arrived[before:])
         assert [REFUSED_KEY[language] in text for text in texts].count(True) == 1
         assert [UNREAD[language] in text for text in texts].count(True) == 1
         await harness.close()

@@ -33,7 +33,7 @@ ASKED = "You have “Standup” at 09:30–09:45, and you said: “no meetings b
 ONCE, CHANGE = "Just this once is fine", "Change the rule"
 
 
-async def told(harness: Harness, *versions: Version) -> None:
+async def store_rules(harness: Harness, *versions: Version) -> None:
     """Put rules into the store."""
     await harness.store.constraints.write(versions or (EARLY,), cause="told")
 
@@ -44,15 +44,15 @@ async def look(anna: Person) -> None:
     await anna.read()
 
 
-def offered(now: Session) -> list[str]:
+def list_questions(now: Session) -> list[str]:
     return [each.sentence for each in pending_questions(now) if each.kind is PendingKind.MEETING]
 
 
 async def test_a_meeting_against_a_rule_is_named_and_allowed_once(anna: Person, harness: Harness) -> None:
     """Undo takes it back, and no event is touched."""
-    await told(harness)
+    await store_rules(harness)
     meeting(harness, "Standup", "09:30", "09:45")
-    before = harness.calendar.store.shown()
+    before = harness.calendar.store.get_live_events()
     await anna.to_frame()
     assert anna.words.count(ASKED) == 1
     await anna.press(ONCE)
@@ -61,12 +61,12 @@ async def test_a_meeting_against_a_rule_is_named_and_allowed_once(anna: Person, 
     await anna.press("Undo")
     assert ASKED in anna.words
     assert "“No meetings before 10” counts for “Standup” again." in anna.words
-    assert harness.calendar.store.shown() == before
+    assert harness.calendar.store.get_live_events() == before
 
 
 async def test_it_is_asked_once_for_a_rule_a_meeting_and_a_day(anna: Person, harness: Harness) -> None:
     """Not at another step, after a restart, or in another thread; a further meeting is another question."""
-    await told(harness)
+    await store_rules(harness)
     meeting(harness, "Standup", "09:30", "09:45")
     await anna.to_frame()
     await anna.press(ONCE)
@@ -86,7 +86,7 @@ async def test_it_is_asked_once_for_a_rule_a_meeting_and_a_day(anna: Person, har
 
 async def test_it_stays_on_its_card_and_is_not_on_the_next_one(anna: Person, harness: Harness) -> None:
     """It holds up nothing: who goes on has seen it."""
-    await told(harness)
+    await store_rules(harness)
     meeting(harness, "Standup", "09:30", "09:45")
     await anna.to_frame()
     await anna.pick("set_day_end", time(19))
@@ -102,7 +102,7 @@ async def test_it_stays_on_its_card_and_is_not_on_the_next_one(anna: Person, har
 
 async def test_the_rule_is_changed_instead(anna: Person, harness: Harness) -> None:
     """By the form of the rule; its Undo brings the question back."""
-    await told(harness)
+    await store_rules(harness)
     meeting(harness, "Standup", "09:30", "09:45")
     await anna.to_frame()
     (change,) = [each for each in anna.controls() if isinstance(each, Button) and each.label == CHANGE]
@@ -114,7 +114,9 @@ async def test_the_rule_is_changed_instead(anna: Person, harness: Harness) -> No
 
 async def test_what_is_allowed_frees_no_time_for_the_plan(anna: Person, harness: Harness) -> None:
     """The rule still counts for the person's own blocks."""
-    await told(harness, avoiding("quiet", "00:00", "11:00", user=ANNA, name="Quiet", description="nothing before 11"))
+    await store_rules(
+        harness, avoiding("quiet", "00:00", "11:00", user=ANNA, name="Quiet", description="nothing before 11")
+    )
     meeting(harness, "Standup", "09:30", "09:45")
     await anna.to_frame()
     await anna.press(ONCE)
@@ -124,7 +126,7 @@ async def test_what_is_allowed_frees_no_time_for_the_plan(anna: Person, harness:
 
 
 async def test_meetings_that_changed_meanwhile_are_not_allowed(anna: Person, harness: Harness) -> None:
-    await told(harness)
+    await store_rules(harness)
     meeting(harness, "Standup", "09:30", "09:45")
     await anna.to_frame()
     (once,) = [each for each in anna.controls() if isinstance(each, Button) and each.label == ONCE]
@@ -163,7 +165,7 @@ async def test_it_is_answered_in_words(tmp_path: Path, answers: tuple[Any, ...],
     harness = await open_harness_at(tmp_path, model=model)
     try:
         anna = Person(harness)
-        await told(harness)
+        await store_rules(harness)
         meeting(harness, "Standup", "09:30", "09:45")
         await anna.to_frame()
         await anna.says("…")
@@ -178,12 +180,12 @@ async def test_it_is_answered_in_words(tmp_path: Path, answers: tuple[Any, ...],
 def test_only_meetings_that_take_time_and_are_still_to_come_count() -> None:
     there = event("Standup", "09:30", "09:45")
     now = knowing(session(Stage.COLLECT_CONSTRAINTS, there), CALLS)
-    assert offered(now) == ["You have “Standup” at 09:30–09:45, and you said: “no calls before 10, ever”."]
-    assert offered(now.at_time(at("09:45"))) == []
-    assert len(offered(now.at_time(at("09:44")))) == 1
+    assert list_questions(now) == ["You have “Standup” at 09:30–09:45, and you said: “no calls before 10, ever”."]
+    assert list_questions(now.at_time(at("09:45"))) == []
+    assert len(list_questions(now.at_time(at("09:44")))) == 1
     free = event("Standup", "09:30", "09:45", busy=False)
-    assert offered(knowing(session(Stage.COLLECT_CONSTRAINTS, free), CALLS)) == []
-    assert offered(knowing(session(Stage.COLLECT_CONSTRAINTS, event("Lunch", "10:00", "11:00")), CALLS)) == []
+    assert list_questions(knowing(session(Stage.COLLECT_CONSTRAINTS, free), CALLS)) == []
+    assert list_questions(knowing(session(Stage.COLLECT_CONSTRAINTS, event("Lunch", "10:00", "11:00")), CALLS)) == []
 
 
 @pytest.mark.parametrize(
@@ -198,19 +200,19 @@ def test_only_meetings_that_take_time_and_are_still_to_come_count() -> None:
 )
 def test_rules_of_the_day_that_are_about_meetings_count(rule: Version, found: int) -> None:
     now = knowing(session(Stage.CAPTURE_INPUTS, event("Standup", "09:30", "09:45")), rule)
-    assert len(offered(now)) == found
+    assert len(list_questions(now)) == found
 
 
 def test_a_meeting_of_a_series_is_allowed_for_its_day() -> None:
     """The event of another day may have the same id."""
     now = knowing(session(Stage.CAPTURE_INPUTS, event("Standup", "09:30", "09:45")), CALLS)
     allowed = AllowedMeeting(rule="calls", meeting="standup", title="Standup", day=MONDAY)
-    assert offered(now.with_rules(allowed=(allowed,))) == []
+    assert list_questions(now.with_rules(allowed=(allowed,))) == []
     other = allowed.model_copy(update={"day": MONDAY + timedelta(days=1)})
-    assert len(offered(now.with_rules(allowed=(other,)))) == 1
+    assert len(list_questions(now.with_rules(allowed=(other,)))) == 1
 
 
 def test_a_rule_that_nobody_said_is_not_put_into_their_mouth() -> None:
     assumed = avoiding("calls", "00:00", "10:00", source="system", description="mornings are quiet")
     now = knowing(session(Stage.REFINE, event("Standup", "09:30", "09:45")), assumed)
-    assert offered(now) == ["You have “Standup” at 09:30–09:45, and a rule of yours says: “mornings are quiet”."]
+    assert list_questions(now) == ["You have “Standup” at 09:30–09:45, and a rule of yours says: “mornings are quiet”."]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.factories.told_rules import NOTHING, found, rule
+from tests.factories.told_rules import NOTHING, build_extraction, rule
 from tests.factories.words import frame, wants
 from tests.fakes.memory_constraints import MemoryConstraints
 from tests.fakes.scripted_model import Line, ScriptedModel
@@ -89,7 +89,7 @@ def extracting(**by_text: Line) -> ScriptedModel:
     return ScriptedModel(by=say)
 
 
-async def spoken(
+async def open_session(
     path: Path, extractor: ScriptedModel, *, constraints: Troubled | None = None, model: ScriptedModel | None = None
 ) -> tuple[Harness, Person]:
     """Open a program that reads words, with a person in a running session."""
@@ -140,7 +140,7 @@ def counting(session: Session) -> list[str]:
     return [item.record.name for item in rules_in_force(session).applicable]
 
 
-async def stored(harness: Harness, person: Person) -> list[str]:
+async def list_stored(harness: Harness, person: Person) -> list[str]:
     """Return the names of the active rules in the store."""
     mine = select_newest(await harness.remembered.of(person.user), person.user)
     return sorted(version.record.name for version in mine.values() if not version.retired)
@@ -152,7 +152,7 @@ async def stored(harness: Harness, person: Person) -> list[str]:
 async def test_a_rule_is_written_and_counts_in_the_next_session_too(anna: Person, harness: Harness) -> None:
     await anna.to_tasks()
     await remember(anna, "Bed at ten", "22:00")
-    assert counting(await anna.session()) == await stored(harness, anna) == ["Bed at ten"]
+    assert counting(await anna.session()) == await list_stored(harness, anna) == ["Bed at ten"]
     later = Person(harness)
     await later.to_tasks()
     assert counting(await later.session()) == ["Bed at ten"]
@@ -217,7 +217,7 @@ async def test_what_cannot_be_written_now_is_written_later(troubled: tuple[Harne
     assert len(unsaved_versions(session)) == await harness.waiting() == 1
     store.down = False
     await harness.work()
-    assert await stored(harness, anna) == ["Bed at ten"]
+    assert await list_stored(harness, anna) == ["Bed at ten"]
     session = await anna.session()
     assert (unsaved_versions(session), counting(session)) == ((), ["Bed at ten"])
 
@@ -236,7 +236,7 @@ async def test_what_waits_is_limited_and_nothing_is_lost(troubled: tuple[Harness
     assert sorted(counting(session)) == sorted(names)
     store.down = False
     await harness.work()
-    assert await stored(harness, anna) == sorted(names)
+    assert await list_stored(harness, anna) == sorted(names)
     assert unsaved_versions(await anna.session()) == ()
     assert len(await harness.remembered.of(anna.user)) == len(names), "each was written once"
 
@@ -250,7 +250,7 @@ async def test_a_newer_word_stays_newer_than_what_lands_late(troubled: tuple[Har
     (version,) = unsaved_versions(await anna.session())
     await anna.send(JudgeConstraint(**envelope(anna), uid=version.uid, verdict="archive"))
     await harness.work()
-    assert await stored(harness, anna) == []
+    assert await list_stored(harness, anna) == []
     assert counting(await anna.session()) == []
 
 
@@ -268,7 +268,7 @@ async def test_no_reply_waits_for_a_hung_store(troubled: tuple[Harness, Person, 
     assert session.rules.recalled.trouble is not None
     store.hung = False
     await harness.work()
-    assert await stored(harness, anna) == ["Bed at eleven"]
+    assert await list_stored(harness, anna) == ["Bed at eleven"]
     assert counting(await anna.session()) == ["Bed at eleven"]
 
 
@@ -277,12 +277,12 @@ async def test_no_reply_waits_for_a_hung_store(troubled: tuple[Harness, Person, 
 
 async def test_rules_said_in_words_count_for_good(tmp_path: Path) -> None:
     """S1, S2: each reply is read once, in the background; its rules are noted and written."""
-    extractor = extracting(elf=found(bed("23:00")))
-    harness, anna = await spoken(tmp_path, extractor)
+    extractor = extracting(elf=build_extraction(bed("23:00")))
+    harness, anna = await open_session(tmp_path, extractor)
     await anna.says("um elf ins Bett")
     assert counting(await anna.session()) == []
     await harness.work()
-    assert counting(await anna.session()) == await stored(harness, anna) == ["Bed at 23:00"]
+    assert counting(await anna.session()) == await list_stored(harness, anna) == ["Bed at 23:00"]
     await harness.work()
     assert extractor.asked == ["rules"]
     await harness.close()
@@ -290,8 +290,8 @@ async def test_rules_said_in_words_count_for_good(tmp_path: Path) -> None:
 
 async def test_a_reply_that_only_tells_a_rule_was_no_nonsense(tmp_path: Path) -> None:
     """S2: the first reply finds nothing for the plan; once the rule is found, that note is taken back."""
-    extractor = extracting(elf=found(bed("23:00")))
-    harness, anna = await spoken(
+    extractor = extracting(elf=build_extraction(bed("23:00")))
+    harness, anna = await open_session(
         tmp_path,
         extractor,
         model=ScriptedModel(by=lambda p: wants("answer", rules=True) if p.name.startswith("decide") else frame()),
@@ -306,9 +306,9 @@ async def test_a_reply_that_only_tells_a_rule_was_no_nonsense(tmp_path: Path) ->
 
 async def test_a_rule_that_is_found_later_is_said_without_the_earlier_reply(tmp_path: Path) -> None:
     """S267: the card moves to the end for it, and leaves out the reply to the message."""
-    harness, anna = await spoken(
+    harness, anna = await open_session(
         tmp_path,
-        extracting(elf=found(bed("23:00"))),
+        extracting(elf=build_extraction(bed("23:00"))),
         model=ScriptedModel(
             by=lambda p: wants("answer", rules=True) if p.name.startswith("decide") else frame(day_start="08:00")
         ),
@@ -327,7 +327,7 @@ async def test_a_rule_that_is_found_later_is_said_without_the_earlier_reply(tmp_
 
 async def test_no_reply_waits_for_a_hung_model(tmp_path: Path) -> None:
     """S4, S100: the failure is noted once in the end, and nothing else is lost."""
-    harness, anna = await spoken(tmp_path, ScriptedModel(by=lambda _: None))
+    harness, anna = await open_session(tmp_path, ScriptedModel(by=lambda _: None))
     harness.patience = 600.0
     async with harness.working(), asyncio.timeout(60):
         await anna.says("um elf ins Bett")
@@ -341,7 +341,7 @@ async def test_no_reply_waits_for_a_hung_model(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("trouble", [ModelUnreachable("Down."), ModelAuthFailed("No.")])
 async def test_a_model_that_fails_for_good_is_said(tmp_path: Path, trouble: Exception) -> None:
-    harness, anna = await spoken(tmp_path, ScriptedModel(by=lambda _: trouble))
+    harness, anna = await open_session(tmp_path, ScriptedModel(by=lambda _: trouble))
     await anna.says("um elf ins Bett")
     await harness.work()
     assert UNREAD in ((await anna.session()).thread.notice or pytest.fail("nothing said")).lines
@@ -353,8 +353,8 @@ async def test_a_model_that_fails_for_good_is_said(tmp_path: Path, trouble: Exce
 
 async def test_the_model_that_looks_for_rules_sees_no_private_data(tmp_path: Path) -> None:
     """S322: contact details are taken out before, and of what a model makes up nothing is kept either."""
-    answer = found(rule("Call a@b.example", "Call me on +31 6 12345678 before ten"))
-    harness, anna = await spoken(tmp_path, extractor := ScriptedModel(by=lambda _: answer))
+    answer = build_extraction(rule("Call a@b.example", "Call me on +31 6 12345678 before ten"))
+    harness, anna = await open_session(tmp_path, extractor := ScriptedModel(by=lambda _: answer))
     await anna.says("Call a@b.example on Mondays, or on 0171 2345678")
     await harness.work()
     (prompt,) = extractor.prompts
@@ -375,7 +375,7 @@ async def test_without_a_model_nothing_is_queued(anna: Person, harness: Harness)
 
 async def test_what_says_nothing_changes_nothing(tmp_path: Path) -> None:
     """S1: greetings; not even the session is saved."""
-    harness, anna = await spoken(tmp_path, extracting())
+    harness, anna = await open_session(tmp_path, extracting())
     await anna.says("Hi!")
     before = await anna.session()
     await harness.work()
@@ -385,8 +385,8 @@ async def test_what_says_nothing_changes_nothing(tmp_path: Path) -> None:
 
 async def test_a_program_that_dies_while_it_reads_reads_again(tmp_path: Path) -> None:
     """Idempotent per reply: the job is claimed again, what it found is taken in once."""
-    extractor = extracting(elf=found(bed("23:00")))
-    harness, anna = await spoken(tmp_path, extractor)
+    extractor = extracting(elf=build_extraction(bed("23:00")))
+    harness, anna = await open_session(tmp_path, extractor)
     await anna.says("um elf ins Bett")
     job = await harness.store.jobs.claim("extract", "dead", now=harness.clock.now(), lease_seconds=60)
     assert job is not None
@@ -399,8 +399,8 @@ async def test_a_program_that_dies_while_it_reads_reads_again(tmp_path: Path) ->
 
 async def test_a_secret_in_words_is_kept_nowhere(tmp_path: Path) -> None:
     """The model recognizes this secret; those with a known form were removed earlier."""
-    told = found(rule("Wifi", "the password is hunter2")) | {"holds_secret": True, "question": "hunter2?"}
-    harness, anna = await spoken(tmp_path, extracting(hunter2=told))
+    told = build_extraction(rule("Wifi", "the password is hunter2")) | {"holds_secret": True, "question": "hunter2?"}
+    harness, anna = await open_session(tmp_path, extracting(hunter2=told))
     await anna.says("the password is hunter2")
     await harness.work()
     session = await anna.session()
@@ -419,7 +419,7 @@ async def test_a_message_with_something_taken_out_is_not_read_for_rules(tmp_path
     from fateforger.session.commands.thread import TimeboxingUserReply
 
     extractor = extracting()
-    harness, anna = await spoken(tmp_path, extractor)
+    harness, anna = await open_session(tmp_path, extractor)
     await anna.send(TimeboxingUserReply(**envelope(anna), text="use [withheld]", withheld=True))
     assert SECRET_LEFT_OUT in anna.words
     await harness.work()
@@ -429,7 +429,9 @@ async def test_a_message_with_something_taken_out_is_not_read_for_rules(tmp_path
 
 async def test_a_contradiction_said_in_words_is_said_with_its_sentence(tmp_path: Path) -> None:
     """S179, in two languages."""
-    harness, anna = await spoken(tmp_path, extracting(zehn=found(bed("22:00")), elf=found(bed("23:00"))))
+    harness, anna = await open_session(
+        tmp_path, extracting(zehn=build_extraction(bed("22:00")), elf=build_extraction(bed("23:00")))
+    )
     await anna.says("um zehn ins Bett")
     await harness.work()
     await anna.says("doch lieber um elf")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.factories.constraints import record_of, version_of
 from tests.factories.sessions import fields_of
-from tests.unit.conversation.sessions import MORNING, planned, said, session
+from tests.unit.conversation.sessions import MORNING, make_command, plan_session, session
 
 from fateforger.conversation.memory_node import apply_understood
 from fateforger.conversation.stage_nodes import run_stage
@@ -36,7 +36,7 @@ def record(**fields: Any) -> ConstraintRecord:
     return read_record(bed("23:00", **fields))
 
 
-def stored(document: dict[str, Any], seq: int = 1, **fields: Any) -> Version:
+def make_version(document: dict[str, Any], seq: int = 1, **fields: Any) -> Version:
     return version_of(document["lifecycle"]["uid"], seq=seq, **fields).model_copy(
         update={"record": read_record(document)}
     )
@@ -45,7 +45,7 @@ def stored(document: dict[str, Any], seq: int = 1, **fields: Any) -> Version:
 def do(now: Session, kind: str, *versions: Version, wrote: tuple[Version, ...] = (), **values: Any) -> StageOutput:
     """Run a command with these versions in the store."""
     reading = MemoryReading(versions=versions, wrote=wrote)
-    command = said(kind, **values)
+    command = make_command(kind, **values)
     begun = with_memory(now, reading, command.at)
     return run_stage(
         StageInput(
@@ -59,7 +59,7 @@ def lines(out: StageOutput) -> tuple[str, ...]:
     return (*notice, *(line for write in out.session.rules.memory_writes[-1:] if write.fresh for line in write.lines))
 
 
-def landed(out: StageOutput, *versions: Version) -> tuple[Version, ...]:
+def write_memory(out: StageOutput, *versions: Version) -> tuple[Version, ...]:
     """Return the store after the writes of a turn."""
     (effect,) = out.effects
     assert isinstance(effect, WriteMemory)
@@ -70,7 +70,7 @@ def landed(out: StageOutput, *versions: Version) -> tuple[Version, ...]:
 @pytest.mark.parametrize("stage", list(TimeboxingStage))
 def test_a_new_rule_counts_at_once_and_leaves_plan_and_stage_alone(stage: TimeboxingStage) -> None:
     """S2, S24: at every stage. A draft that the rule leaves as it is stays, too."""
-    before = draft_day(planned(stage)) if stage is TimeboxingStage.SKELETON else planned(stage)
+    before = draft_day(plan_session(stage)) if stage is TimeboxingStage.SKELETON else plan_session(stage)
     out = do(before, "remember_constraint", record=bed("23:00"))
     assert [item.record.name for item in rules_in_force(out.session).applicable] == ["Bed at 23:00"]
     (effect,) = out.effects
@@ -94,7 +94,7 @@ def test_what_is_for_the_day_is_never_written() -> None:
 
 def test_what_is_for_the_day_goes_before_what_lasts() -> None:
     """S22: the lasting one does not count in this session, and only there; Undo brings it back."""
-    old = stored(bed("22:00", "old"))
+    old = make_version(bed("22:00", "old"))
     out = do(session(), "remember_constraint", old, record=bed("23:00", scope="session"))
     assert out.session.rules.set_aside == ("old",)
     assert out.effects == ()
@@ -106,10 +106,10 @@ def test_what_is_for_the_day_goes_before_what_lasts() -> None:
 
 def test_a_contradicting_rule_takes_the_place_and_can_be_taken_back() -> None:
     """S179: visibly, by new versions each way, and back again."""
-    old = stored(bed("22:00", "old"))
+    old = make_version(bed("22:00", "old"))
     out = do(session(), "remember_constraint", old, record=bed("23:00"))
     assert lines(out)[1:] == ("“Bed at 23:00” takes the place of “Bed at 22:00” from now on.",)
-    store = landed(out, old)
+    store = write_memory(out, old)
     assert len(store) == 4
     gone = select_newest(store, "U1")["old"]
     reason = f"superseded by {new_uid(store)}"
@@ -120,7 +120,7 @@ def test_a_contradicting_rule_takes_the_place_and_can_be_taken_back() -> None:
     ] == ["Bed at 23:00"]
     back = do(out.session, "undo_memory", *store, write="c1")
     assert lines(back) == ("Taken back: “Bed at 23:00”.", "“Bed at 22:00” counts again.")
-    store = landed(back, *store)
+    store = write_memory(back, *store)
     assert {version.event.reason for version in store[-2:]} == {"taken back"}
     shown = with_memory(back.session, MemoryReading(versions=store), MORNING)
     assert [item.record.name for item in rules_in_force(shown).applicable] == ["Bed at 22:00"]
@@ -130,11 +130,11 @@ def test_a_contradicting_rule_takes_the_place_and_can_be_taken_back() -> None:
     assert names == ["Bed at 23:00"]
 
 
-def replaced() -> tuple[Session, tuple[Version, ...]]:
+def replace_bedtime() -> tuple[Session, tuple[Version, ...]]:
     """Return a session and a store in which a bedtime replaced another one."""
-    old = stored(bed("22:00", "old"))
+    old = make_version(bed("22:00", "old"))
     out = do(session(), "remember_constraint", old, record=bed("23:00"))
-    store = landed(out, old)
+    store = write_memory(out, old)
     return with_memory(out.session, MemoryReading(versions=store), MORNING), store
 
 
@@ -144,41 +144,41 @@ def new_uid(store: Sequence[Version]) -> str:
 
 
 def counting(out: StageOutput, *store: Version) -> list[str]:
-    shown = with_memory(out.session, MemoryReading(versions=landed(out, *store)), MORNING)
+    shown = with_memory(out.session, MemoryReading(versions=write_memory(out, *store)), MORNING)
     return [item.record.name for item in rules_in_force(shown).applicable]
 
 
 @pytest.mark.parametrize("verdict", ["decline", "archive"])
 def test_what_was_replaced_counts_again_when_its_successor_is_put_away(verdict: str) -> None:
     """S29, A4: not only by Undo."""
-    at, store = replaced()
+    at, store = replace_bedtime()
     out = do(at, "judge_constraint", *store, uid=new_uid(store), verdict=verdict)
     assert lines(out)[-1] == "“Bed at 22:00” counts again."
     assert counting(out, *store) == ["Bed at 22:00"]
-    again = select_newest(landed(out, *store), "U1")["old"]
+    again = select_newest(write_memory(out, *store), "U1")["old"]
     assert (again.retired, again.record) == (False, store[0].record)
 
 
 def test_what_was_replaced_can_be_brought_back_itself() -> None:
     """Then it takes the place of its successor in turn, and neither is lost."""
-    at, store = replaced()
+    at, store = replace_bedtime()
     out = do(at, "judge_constraint", *store, uid="old", verdict="restore")
     assert counting(out, *store) == ["Bed at 22:00"]
-    after = select_newest(landed(out, *store), "U1")
+    after = select_newest(write_memory(out, *store), "U1")
     assert {uid: version.retired for uid, version in after.items()} == {"old": False, new_uid(store): True}
 
 
 def test_what_begins_later_leaves_the_old_one_in_force_until_then() -> None:
-    old = stored(bed("22:00", "old"))
+    old = make_version(bed("22:00", "old"))
     later = bed("23:00", start_date="2026-03-09")
     out = do(session(), "remember_constraint", old, record=later)
     assert counting(out, old) == ["Bed at 22:00"]
-    assert not select_newest(landed(out, old), "U1")["old"].retired
+    assert not select_newest(write_memory(out, old), "U1")["old"].retired
 
 
 def test_a_write_of_another_conversation_is_taken_back_by_what_the_store_knows() -> None:
     """The writing command may belong to another session."""
-    old = stored(bed("22:00", "old"))
+    old = make_version(bed("22:00", "old"))
     gone = old.model_copy(
         update={
             "record": old.record.model_copy(update={"status": Status.DECLINED}),
@@ -193,8 +193,8 @@ def test_a_write_of_another_conversation_is_taken_back_by_what_the_store_knows()
 
 def test_what_was_changed_since_is_not_taken_back() -> None:
     out = do(session(), "remember_constraint", record=bed("23:00"))
-    (new,) = landed(out)
-    store = landed(do(out.session, "judge_constraint", new, uid=new.uid, verdict="decline"), new)
+    (new,) = write_memory(out)
+    store = write_memory(do(out.session, "judge_constraint", new, uid=new.uid, verdict="decline"), new)
     late = do(out.session, "undo_memory", *store, write="c1")
     assert lines(late) == ("“Bed at 23:00” was changed since, so I left it as it is.",)
     assert late.effects == ()
@@ -208,11 +208,11 @@ def test_nothing_to_take_back() -> None:
 
 def test_less_binding_is_asked_and_settled() -> None:
     """A weaker rule replaces nothing by itself; the answer does, either way."""
-    old = stored(bed("22:00", "old", necessity="must"))
+    old = make_version(bed("22:00", "old", necessity="must"))
     out = do(session(), "remember_constraint", old, record=bed("23:00", necessity="prefer"))
     (question,) = out.session.rules.memory_questions
     assert question.names == ("Bed at 23:00", "Bed at 22:00")
-    store = landed(out, old)
+    store = write_memory(out, old)
     for keep, left in zip(question.uids, ("Bed at 23:00", "Bed at 22:00"), strict=True):
         chosen = do(out.session, "settle_constraints", *store, uids=question.uids, keep=keep)
         assert [item.record.name for item in rules_in_force(chosen.session).applicable] == [left]
@@ -225,7 +225,7 @@ def test_less_binding_is_asked_and_settled() -> None:
 def test_saying_it_again() -> None:
     """S6: the same rule keeps its uid, and is written once."""
     first = do(session(), "remember_constraint", record=bed("23:00"))
-    store = landed(first)
+    store = write_memory(first)
     again = do(first.session, "remember_constraint", *store, record=bed("23:00"))
     assert again.effects == ()
     assert lines(again)[0] == "I know that already: “Bed at 23:00”."
@@ -240,11 +240,11 @@ def test_saying_it_again() -> None:
 def test_going_back_to_an_older_rule() -> None:
     """No circle: what took its place lets go of it, and is replaced in turn."""
     one = do(session(), "remember_constraint", record=bed("22:00"))
-    store = landed(one)
+    store = write_memory(one)
     two = do(one.session, "remember_constraint", *store, record=bed("23:00"))
-    store = landed(two, *store)
+    store = write_memory(two, *store)
     three = do(two.session, "remember_constraint", *store, record=bed("22:00"))
-    shown = with_memory(three.session, MemoryReading(versions=landed(three, *store)), MORNING)
+    shown = with_memory(three.session, MemoryReading(versions=write_memory(three, *store)), MORNING)
     assert [item.record.name for item in rules_in_force(shown).applicable] == ["Bed at 22:00"]
 
 
@@ -254,7 +254,7 @@ def test_going_back_to_an_older_rule() -> None:
 )
 def test_verdicts(verdict: str, status: str, applies: bool) -> None:  # noqa: FBT001  a table of cases
     """S29, S35: a decline and an archive keep the row; accepting locks it."""
-    old = stored(bed("22:00", "old", status="proposed", confidence=0.4))
+    old = make_version(bed("22:00", "old", status="proposed", confidence=0.4))
     out = do(session(), "judge_constraint", old, uid="old", verdict=verdict, reason="because", seen=1)
     (effect,) = out.effects
     assert isinstance(effect, WriteMemory)
@@ -262,13 +262,13 @@ def test_verdicts(verdict: str, status: str, applies: bool) -> None:  # noqa: FB
     assert (version.record.status.value, version.event.reason, effect.expected) == (status, "because", {"old": 1})
     assert bool(rules_in_force(out.session).applicable) is applies
     if not applies:
-        back = do(out.session, "judge_constraint", *landed(out, old), uid="old", verdict="restore")
+        back = do(out.session, "judge_constraint", *write_memory(out, old), uid="old", verdict="restore")
         assert [item.uid for item in rules_in_force(back.session).applicable] == ["old"]
 
 
 def test_setting_aside_is_for_the_session_and_writes_nothing() -> None:
     """S22"""
-    old = stored(bed("22:00", "old"))
+    old = make_version(bed("22:00", "old"))
     out = do(session(), "judge_constraint", old, uid="old", verdict="set_aside")
     assert (out.effects, out.session.rules.set_aside, rules_in_force(out.session).applicable) == ((), ("old",), ())
     again = do(out.session, "judge_constraint", old, uid="old", verdict="use_again")
@@ -277,7 +277,7 @@ def test_setting_aside_is_for_the_session_and_writes_nothing() -> None:
 
 def test_a_card_that_is_out_of_date_changes_nothing() -> None:
     """S186: of two revisions one wins."""
-    old = stored(bed("22:00", "old"), seq=5)
+    old = make_version(bed("22:00", "old"), seq=5)
     for command in ("judge_constraint", "revise_constraint"):
         more: dict[str, Any] = (
             {"verdict": "archive"} if command == "judge_constraint" else {"record": bed("21:00", "old")}
@@ -297,7 +297,7 @@ def test_a_constraint_nobody_knows() -> None:
 
 def test_revising() -> None:
     """S35: the uid stays, even if all else changes."""
-    old = stored(bed("22:00", "old"))
+    old = make_version(bed("22:00", "old"))
     out = do(session(), "revise_constraint", old, uid="old", seen=1, record=bed("21:30", "old"))
     assert [(item.uid, item.record.name) for item in rules_in_force(out.session).applicable] == [
         ("old", "Bed at 21:30")
@@ -307,7 +307,10 @@ def test_revising() -> None:
 
 def test_the_card_lists_what_is_known() -> None:
     """S31, S32, S36: what applies first, with what the buttons need to know; it follows each change."""
-    one, other = stored(bed("22:00", "one", confidence=0.5)), stored(bed("23:00", "two", days_of_week=["SU"]), seq=2)
+    one, other = (
+        make_version(bed("22:00", "one", confidence=0.5)),
+        make_version(bed("23:00", "two", days_of_week=["SU"]), seq=2),
+    )
     out = do(session(), "show_memory", one, other)
     view = out.session.thread.memory
     assert view is not None
@@ -325,11 +328,11 @@ def test_the_card_lists_what_is_known() -> None:
 # --- what is understood in the background ---
 
 
-def heard(*records: ConstraintRecord, of: str = "r1", **more: Any) -> AddExtracted:
+def make_extracted(*records: ConstraintRecord, of: str = "r1", **more: Any) -> AddExtracted:
     return AddExtracted(command_id="u1", session_id="s1", of=of, at=MORNING, records=records, **more)
 
 
-def uttered(clock: str, **fields: Any) -> ConstraintRecord:
+def make_record(clock: str, **fields: Any) -> ConstraintRecord:
     from fateforger.memory.record import compute_uid
 
     plain = read_record(bed(clock, status="proposed", **fields))
@@ -338,10 +341,10 @@ def uttered(clock: str, **fields: Any) -> ConstraintRecord:
 
 def test_what_was_understood_counts() -> None:
     """S2: lasting ones are to be written, with what they replace."""
-    old = stored(bed("22:00", "old"))
+    old = make_version(bed("22:00", "old"))
     reading = MemoryReading(versions=(old,))
     now = with_memory(session(), reading, MORNING)
-    after, (effect,) = apply_understood(now, reading, heard(uttered("23:00")))
+    after, (effect,) = apply_understood(now, reading, make_extracted(make_record("23:00")))
     assert isinstance(effect, WriteMemory)
     assert [item.record.name for item in rules_in_force(after).applicable] == ["Bed at 23:00"]
     assert after.rules.memory_writes[-1].cause == "u1"
@@ -350,25 +353,25 @@ def test_what_was_understood_counts() -> None:
 def test_what_the_message_wrote_itself_is_not_written_twice() -> None:
     """S6: the command of the same message gave it another name."""
     out = do(session(), "remember_constraint", record=bed("23:00"))
-    store = MemoryReading(versions=landed(out))
-    renamed = uttered("23:00").model_copy(update={"name": "Sleep early"})
-    after, effects = apply_understood(out.session, store, heard(renamed, of="c1"))
+    store = MemoryReading(versions=write_memory(out))
+    renamed = make_record("23:00").model_copy(update={"name": "Sleep early"})
+    after, effects = apply_understood(out.session, store, make_extracted(renamed, of="c1"))
     assert (after, effects) == (out.session, ())
 
 
 def test_what_the_person_did_not_want_is_not_proposed_again() -> None:
-    record = uttered("23:00")
-    first, (effect,) = apply_understood(session(), MemoryReading(), heard(record))
+    record = make_record("23:00")
+    first, (effect,) = apply_understood(session(), MemoryReading(), make_extracted(record))
     assert isinstance(effect, WriteMemory)
     back = do(first, "judge_constraint", *effect.versions, uid=record.uid, verdict="decline")
-    after, effects = apply_understood(back.session, MemoryReading(), heard(record, of="r2"))
+    after, effects = apply_understood(back.session, MemoryReading(), make_extracted(record, of="r2"))
     assert effects == ()
     assert rules_in_force(after).applicable == ()
 
 
 def test_a_question_and_a_trouble_are_said() -> None:
     """S94"""
-    after, effects = apply_understood(session(), None, heard(question="Which Tuesday?"))
+    after, effects = apply_understood(session(), None, make_extracted(question="Which Tuesday?"))
     assert effects == ()
     assert after.thread.notice is not None
     assert after.thread.notice.lines == ("Which Tuesday?",)
@@ -386,32 +389,32 @@ def in_force(*versions: Version) -> list[str]:
 
 
 def test_an_exception_that_is_put_away_leaves_the_rule_as_it_was() -> None:
-    rule = stored(bed("22:00", "old"))
-    store = landed(do(session(), "remember_constraint", rule, record=bed("23:30", days_of_week=["FR"])), rule)
+    rule = make_version(bed("22:00", "old"))
+    store = write_memory(do(session(), "remember_constraint", rule, record=bed("23:30", days_of_week=["FR"])), rule)
     exception = next(version for version in store if version.record.name == "Bed at 23:30")
     assert len(store[-1].record.applicability.days_of_week) == 6
-    store = landed(do(session(), "judge_constraint", *store, uid=exception.uid, verdict="archive"), *store)
+    store = write_memory(do(session(), "judge_constraint", *store, uid=exception.uid, verdict="archive"), *store)
     assert store[-1].record.applicability.days_of_week == ()
     assert in_force(*store) == ["Bed at 22:00"]
 
 
 def test_what_comes_back_leaves_out_what_was_said_since() -> None:
     """The Fridays that were excepted from the later rule are excepted from the earlier one, too."""
-    at, store = replaced()
+    at, store = replace_bedtime()
     out = do(at, "remember_constraint", *store, record=bed("23:30", days_of_week=["FR"]))
-    store = landed(out, *store)
+    store = write_memory(out, *store)
     later = next(version for version in store if version.record.name == "Bed at 23:00")
-    store = landed(do(out.session, "judge_constraint", *store, uid=later.uid, verdict="archive"), *store)
+    store = write_memory(do(out.session, "judge_constraint", *store, uid=later.uid, verdict="archive"), *store)
     assert in_force(*store) == ["Bed at 22:00", "Bed at 23:30"]
     assert len(select_newest(store, "U1")["old"].record.applicability.days_of_week) == 6
 
 
 def test_a_rule_for_a_week_gives_the_days_after_it_back() -> None:
     """A4: and at once, when it is put away before its time."""
-    old = stored(bed("22:00", "old"))
+    old = make_version(bed("22:00", "old"))
     limited = bed("23:00", scope="datespan", start_date="2026-03-02", end_date="2026-03-08")
     out = do(session(), "remember_constraint", old, record=limited)
-    store = landed(out, old)
+    store = write_memory(out, old)
     shown = with_memory(out.session, MemoryReading(versions=store), MORNING)
     assert [item.record.name for item in rules_in_force(shown).applicable] == ["Bed at 23:00"]
     gone = do(shown, "judge_constraint", *store, uid=store[1].uid, verdict="archive")
@@ -420,11 +423,11 @@ def test_a_rule_for_a_week_gives_the_days_after_it_back() -> None:
 
 def test_the_same_in_another_language_is_the_same() -> None:
     """S6: all that it asks for is in its fields. A wish that is in the words only is not taken for another one."""
-    old = stored(bed("22:00", "old"))
+    old = make_version(bed("22:00", "old"))
     reading = MemoryReading(versions=(old,))
-    german = uttered("22:00").model_copy(update={"name": "Um zehn ins Bett", "description": "um zehn ins Bett"})
+    german = make_record("22:00").model_copy(update={"name": "Um zehn ins Bett", "description": "um zehn ins Bett"})
     german = german.with_uid("tb_german")
-    after, effects = apply_understood(with_memory(session(), reading, MORNING), reading, heard(german))
+    after, effects = apply_understood(with_memory(session(), reading, MORNING), reading, make_extracted(german))
     assert (effects, len(rules_in_force(after).applicable)) == ((), 1)
     gym, yoga = (
         read_record(
@@ -434,12 +437,12 @@ def test_the_same_in_another_language_is_the_same() -> None:
         )
         for uid in ("Gym", "Yoga")
     )
-    after, _ = apply_understood(session(), MemoryReading(), heard(gym, yoga))
+    after, _ = apply_understood(session(), MemoryReading(), make_extracted(gym, yoga))
     assert sorted(item.record.name for item in rules_in_force(after).applicable) == ["Gym", "Yoga"]
 
 
 def test_a_secret_is_refused_by_every_command() -> None:
-    old = stored(bed("22:00", "old"))
+    old = make_version(bed("22:00", "old"))
     secret = bed("22:00", "old") | {"description": "token ghp_16C7e42F292c6912E7710c838347Ae178B4a"}
     for out in (
         do(session(), "remember_constraint", old, record=secret),
@@ -449,6 +452,6 @@ def test_a_secret_is_refused_by_every_command() -> None:
         assert out.session.thread.notice is not None
         assert out.session.thread.notice.refused
         assert "ghp" not in out.session.model_dump_json()
-    after, effects = apply_understood(session(), MemoryReading(), heard(read_record(secret)))
+    after, effects = apply_understood(session(), MemoryReading(), make_extracted(read_record(secret)))
     assert effects == ()
     assert "ghp" not in after.model_dump_json()

@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 from tests.factories.wishes import rule, wish
 from tests.unit.conversation.rules import CALLS, DEEP, LUNCH, QUIET
-from tests.unit.conversation.sessions import planned, said
+from tests.unit.conversation.sessions import make_command, plan_session
 
 from fateforger.conversation.language.answers import MemoryWish, MemoryWords
 from fateforger.conversation.language.memory_requests import memory_commands, patch_record
@@ -25,8 +25,8 @@ LISTED = (CALLS, DEEP, LUNCH, QUIET)
 
 def command(what: str, *numbers: int, listed: tuple[Version, ...] = LISTED, **more: Any) -> SessionCommand:
     words = MemoryWords.model_validate(wish(what, *numbers, **more))
-    session = planned(TimeboxingStage.REFINE)
-    (found,) = memory_commands(said("user_reply", text="…"), session, listed, words)
+    session = plan_session(TimeboxingStage.REFINE)
+    (found,) = memory_commands(make_command("user_reply", text="…"), session, listed, words)
     return found
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.factories.told_rules import NOTHING, found, rule
+from tests.factories.told_rules import NOTHING, build_extraction, rule
 from tests.factories.words import also, inputs, new, wants
 from tests.fakes.google_calendar import Fail
 from tests.fakes.scripted_model import Line, ScriptedModel
@@ -43,7 +43,7 @@ def too_early(shown: dict[str, str]) -> list[str]:
     return [title for title, when in shown.items() if when < "11:00"]
 
 
-async def told(anna: Person, **values: Any) -> None:
+async def enter_rule(anna: Person, **values: Any) -> None:
     assert await anna.fill("rule_new", **values) is None
 
 
@@ -60,7 +60,7 @@ async def test_a_must_by_form_redrafts_the_day_that_is_on_the_card(anna: Person,
     """S46: and says why; what is committed keeps it."""
     await anna.to_skeleton("Report")
     assert too_early(await times(anna)) == ["Report"]
-    await told(anna, **EARLY)
+    await enter_rule(anna, **EARLY)
     assert f"{TOLD}. So I redrafted your day." in anna.words
     assert too_early(await times(anna)) == []
     await anna.press("Refine")
@@ -74,7 +74,7 @@ async def test_a_must_that_was_told_elsewhere_is_compared_before_going_on(anna: 
     await anna.to_skeleton("Report")
     elsewhere = Person(harness)
     await elsewhere.to_tasks()
-    await told(elsewhere, **EARLY)
+    await enter_rule(elsewhere, **EARLY)
     await anna.press("Refine")
     assert (await anna.session()).stage is Stage.SKELETON
     assert f"{TOLD}. So I redrafted your day." in anna.words
@@ -111,7 +111,7 @@ async def test_a_must_by_form_mends_the_plan_by_few_moves(anna: Person, harness:
     await anna.to_refine("Report", "Mail")
     await anna.pick("set_calendar_write", write)
     before = await times(anna)
-    await told(anna, **EARLY)
+    await enter_rule(anna, **EARLY)
     after = await times(anna)
     assert too_early(after) == []
     assert after["Lunch"] == before["Lunch"]
@@ -131,7 +131,7 @@ async def test_a_plan_on_the_calendar_follows_at_once_where_changes_do(anna: Per
     await anna.to_refine("Report")
     await anna.choose("Lunch", "15 min later")
     assert too_early(harness.on_calendar()) == ["Report"]
-    await told(anna, **EARLY)
+    await enter_rule(anna, **EARLY)
     assert too_early(harness.on_calendar()) == []
     assert harness.on_calendar(whole=True) == await times(anna)
     await anna.press("Undo last update")
@@ -171,7 +171,7 @@ async def test_what_cannot_be_mended_is_said_and_asked_once(anna: Person, harnes
     """K9: one sentence for each must, one yes, which lets it go for this day only."""
     await anna.to_refine("Report")
     await anna.pick("set_calendar_write", "commit")
-    await told(anna, **ALL_DAY)
+    await enter_rule(anna, **ALL_DAY)
     assert "Your plan does not fit any more. You told me: “Nothing today”. In the way: “Report”" in anna.words
     await anna.press("Commit to calendar")
     session = await anna.session()
@@ -189,8 +189,8 @@ async def test_several_musts_take_one_yes(anna: Person, harness: Harness) -> Non
     """K9"""
     await anna.to_refine("Report")
     await anna.pick("set_calendar_write", "commit")
-    await told(anna, **ALL_DAY)
-    await told(anna, **{**ALL_DAY, "words": "A day off", "times": "8-17"})
+    await enter_rule(anna, **ALL_DAY)
+    await enter_rule(anna, **{**ALL_DAY, "words": "A day off", "times": "8-17"})
     await anna.press("Commit to calendar")
     assert "you said: “Nothing today”." in anna.words
     assert "you said: “A day off”." in anna.words
@@ -202,7 +202,7 @@ async def test_several_musts_take_one_yes(anna: Person, harness: Harness) -> Non
 async def test_a_plan_that_breaks_a_must_reaches_no_calendar_by_itself(anna: Person, harness: Harness) -> None:
     """K9, K1: also where each change is written at once."""
     await anna.to_refine("Report")
-    await told(anna, **ALL_DAY)
+    await enter_rule(anna, **ALL_DAY)
     await anna.fill_row("Report", "edit_block", title="Essay")
     assert "**09:00–10:00** Essay" in anna.words
     assert "not on your calendar yet" in anna.words
@@ -218,7 +218,7 @@ async def move_anyway(anna: Person) -> None:
     """Move the report to nine, which is earlier than they want, while the plan is on the calendar."""
     await anna.to_refine("Report")
     await anna.choose("Lunch", "15 min later")
-    await told(anna, **EARLY)
+    await enter_rule(anna, **EARLY)
     anna.harness.clock.at += timedelta(minutes=1)
     await anna.fill_row("Report", "edit_block", start="09:00")
     assert too_early(await times(anna)) == []
@@ -261,7 +261,7 @@ async def test_a_rule_counts_again_once_what_was_written_against_it_is_taken_bac
     anna: Person, harness: Harness
 ) -> None:
     await anna.to_refine("Report")
-    await told(anna, **ALL_DAY)
+    await enter_rule(anna, **ALL_DAY)
     await anna.fill_row("Report", "edit_block", title="Essay")
     await anna.press("Write it anyway")
     assert harness.on_calendar()["Essay"] == "09:00-10:00"
@@ -302,7 +302,7 @@ async def test_another_word_withdraws_the_question(anna: Person, harness: Harnes
     """The yes is to what was asked, and to nothing else."""
     await anna.to_refine("Report")
     await anna.pick("set_calendar_write", "commit")
-    await told(anna, **ALL_DAY)
+    await enter_rule(anna, **ALL_DAY)
     await anna.press("Commit to calendar")
     await anna.choose("Report", "15 min later")
     assert (await anna.session()).sync.held is None
@@ -313,7 +313,7 @@ async def test_another_word_withdraws_the_question(anna: Person, harness: Harnes
 async def test_a_rule_put_away_for_good_is_a_yes_too(anna: Person, harness: Harness) -> None:
     await anna.to_refine("Report")
     await anna.pick("set_calendar_write", "commit")
-    await told(anna, **ALL_DAY)
+    await enter_rule(anna, **ALL_DAY)
     await anna.press("Commit to calendar")
     held = (await anna.session()).sync.held
     assert held is not None
@@ -330,7 +330,7 @@ async def test_try_again_is_held_to_the_musts_too(anna: Person, harness: Harness
     await anna.press("Commit to calendar")
     assert "Try again" in anna.labels()
     harness.calendar.calm()
-    await told(anna, **EARLY)
+    await enter_rule(anna, **EARLY)
     await anna.press("Try again")
     assert (await anna.session()).stage is Stage.REFINE
     assert harness.on_calendar() == {}
@@ -343,7 +343,7 @@ async def test_try_again_is_held_to_the_musts_too(anna: Person, harness: Harness
 
 def early_rule() -> Line:
     window = {"kind": "avoid", "start": "00:00", "end": "11:00"}
-    return found(
+    return build_extraction(
         rule(
             "Nothing before eleven",
             "nothing before 11",
@@ -379,7 +379,7 @@ def reading(**by_text: Line) -> ScriptedModel:
     return ScriptedModel(by=say)
 
 
-async def spoken(path: Path, extractor: ScriptedModel, *, extract_seconds: float) -> tuple[Harness, Person]:
+async def open_session(path: Path, extractor: ScriptedModel, *, extract_seconds: float) -> tuple[Harness, Person]:
     harness = await open_harness_at(path, model=talking(), calendar_write="commit")
     harness.extractor, harness.extract_seconds = extractor, extract_seconds
     harness.restart()
@@ -402,7 +402,7 @@ async def with_lanes(harness: Harness, doing: Coroutine[Any, Any, object]) -> No
 
 async def test_a_stop_while_the_rules_of_a_message_are_read_says_that_these_are_kept(tmp_path: Path) -> None:
     """S456: the plan is as it was."""
-    harness, anna = await spoken(tmp_path, reading(dentist=early_rule()), extract_seconds=60)
+    harness, anna = await open_session(tmp_path, reading(dentist=early_rule()), extract_seconds=60)
     saying = asyncio.create_task(anna.says("the report, I am at the dentist until 11, so nothing before 11! Go on."))
 
     async def is_queued() -> bool:
@@ -419,7 +419,7 @@ async def test_a_stop_while_the_rules_of_a_message_are_read_says_that_these_are_
 
 async def test_a_draft_waits_for_the_rule_in_its_own_message(tmp_path: Path) -> None:
     """K9, S119: a rule in the same message is followed at once; it is written and noted once."""
-    harness, anna = await spoken(tmp_path, reading(dentist=early_rule()), extract_seconds=60)
+    harness, anna = await open_session(tmp_path, reading(dentist=early_rule()), extract_seconds=60)
     await with_lanes(harness, anna.says("the report, I am at the dentist until 11, so nothing before 11! Go on."))
     session = await anna.session()
     assert session.stage is Stage.SKELETON
@@ -439,7 +439,7 @@ async def test_a_draft_waits_for_the_rule_in_its_own_message(tmp_path: Path) -> 
 @pytest.mark.parametrize("stage", [Stage.SKELETON, Stage.REFINE])
 async def test_a_rule_that_is_read_late_still_changes_the_plan(tmp_path: Path, stage: Stage) -> None:
     """K9, S232: the card says that the message is still being read, and later what followed from it."""
-    harness, anna = await spoken(tmp_path, reading(dentist=early_rule()), extract_seconds=0)
+    harness, anna = await open_session(tmp_path, reading(dentist=early_rule()), extract_seconds=0)
     await anna.says("the report, I am at the dentist until 11, so nothing before 11! Go on.")
     assert "I am still reading your message for rules." in anna.words
     assert too_early(await times(anna)) == ["Report"]
@@ -460,7 +460,7 @@ async def test_a_rule_that_is_read_late_still_changes_the_plan(tmp_path: Path, s
 
 async def test_a_message_that_says_no_rule_is_not_held_up(tmp_path: Path) -> None:
     """S4: as soon as the message is read, the draft is shown, without a note about the reading."""
-    harness, anna = await spoken(tmp_path, reading(), extract_seconds=60)
+    harness, anna = await open_session(tmp_path, reading(), extract_seconds=60)
     await with_lanes(harness, anna.says("the report. Go on."))
     assert (await anna.session()).stage is Stage.SKELETON
     assert "still reading" not in anna.words
@@ -497,8 +497,8 @@ async def test_messages_are_read_at_the_same_time(harness: Harness) -> None:
 
 async def test_one_stuck_message_holds_up_no_other(tmp_path: Path) -> None:
     """S1, S2: the later message's rule counts at once; the earlier one keeps its own time and is replaced by it."""
-    stuck = Stuck("tired", tired=found(bed("22:00")), party=found(bed("23:00")))
-    harness, anna = await spoken(tmp_path, stuck, extract_seconds=0)
+    stuck = Stuck("tired", tired=build_extraction(bed("22:00")), party=build_extraction(bed("23:00")))
+    harness, anna = await open_session(tmp_path, stuck, extract_seconds=0)
 
     async def in_force() -> list[str]:
         return [item.record.name for item in rules_in_force(await anna.session()).applicable]

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 from tests.factories.sessions import with_fields
-from tests.unit.conversation.sessions import MORNING, event, move, planned, said, session, task, turn
+from tests.unit.conversation.sessions import MORNING, event, make_command, move, plan_session, session, task, turn
 
 from fateforger.calendar.model import Snapshot
 from fateforger.conversation.stage_nodes import run_stage
@@ -69,7 +69,7 @@ def test_a_failed_look_keeps_the_last_good_one() -> None:
 
 def test_choosing_a_day_looks_at_it() -> None:
     """S39"""
-    out = enter(session(), command=said("choose_date", date="2026-03-05"))
+    out = enter(session(), command=make_command("choose_date", date="2026-03-05"))
     assert out.effects == (ReadCalendar(day=out.session.date, tz=out.session.tz, wait=False),)
     assert out.session.day.snapshot is None
 
@@ -89,13 +89,13 @@ def test_a_confirmed_frame_is_remembered() -> None:
 @pytest.mark.parametrize("stage", TimeboxingStage)
 def test_cancel_ends_from_everywhere(stage: TimeboxingStage) -> None:
     """S57"""
-    out = enter(planned(stage), asked=Move.CANCEL)
+    out = enter(plan_session(stage), asked=Move.CANCEL)
     assert (out.session.status.value, out.move, out.effects) == ("cancelled", Move.STAY, ())
 
 
 def test_a_draft_is_kept_while_nothing_changed() -> None:
     """S45, S46: same facts, same calendar: no new draft; another task, frame or meeting: a new one."""
-    now = planned(TimeboxingStage.SKELETON)
+    now = plan_session(TimeboxingStage.SKELETON)
     assert now.planning.plan is not None
     marked = now.with_planning(plan=now.planning.plan.replace(now.planning.plan.events[:1]))
     assert enter(marked, arrived=Move.PROCEED).session.planning.plan == marked.planning.plan
@@ -113,27 +113,27 @@ def test_a_draft_is_kept_while_nothing_changed() -> None:
 
 def test_a_change_is_written_or_waits() -> None:
     """K1"""
-    command = said("shift_block", key="mail", minutes=15)
-    at_once = enter(planned(TimeboxingStage.REFINE), command=command)
+    command = make_command("shift_block", key="mail", minutes=15)
+    at_once = enter(plan_session(TimeboxingStage.REFINE), command=command)
     assert [type(e) for e in at_once.effects] == [WriteCalendar]
     assert at_once.session.sync.write_group is not None
-    waits = enter(planned(TimeboxingStage.REFINE, calendar_write="commit"), command=command)
+    waits = enter(plan_session(TimeboxingStage.REFINE, calendar_write="commit"), command=command)
     assert (waits.effects, waits.session.sync.write_group) == ((), None)
     assert at_once.session.planning.plan == waits.session.planning.plan
 
 
 def test_a_change_that_changes_nothing_is_no_update() -> None:
     """S51"""
-    out = enter(planned(TimeboxingStage.REFINE), command=said("edit_block", key="mail", title="Mail"))
+    out = enter(plan_session(TimeboxingStage.REFINE), command=make_command("edit_block", key="mail", title="Mail"))
     assert (out.effects, out.session.sync.refine_undo) == ((), ())
     assert out.session.thread.notice == Notice(lines=("That changes nothing; the plan stays as it is.",))
 
 
 def test_only_so_many_changes_can_be_taken_back() -> None:
-    now = planned(TimeboxingStage.REFINE, calendar_write="commit")
+    now = plan_session(TimeboxingStage.REFINE, calendar_write="commit")
     for n in range(MOST_UNDO + 5):
         minutes = 5 if n % 2 else -5
-        now = enter(now, command=said("shift_block", key="mail", minutes=minutes)).session
+        now = enter(now, command=make_command("shift_block", key="mail", minutes=minutes)).session
     assert len(now.sync.refine_undo) == MOST_UNDO
 
 
@@ -142,16 +142,16 @@ def test_the_last_change_is_taken_back_on_the_calendar_when_it_was_written() -> 
     plan = TBPlan(date=session().date, tz=session().tz)
     local = RefineUpdate(plan_before=plan, sentence="It moved.")
     written = local.model_copy(update={"transactions": ("t1", "t2")})
-    here = enter(planned(TimeboxingStage.REFINE, refine_undo=(written, local)), asked=Move.UNDO_LAST_UPDATE)
+    here = enter(plan_session(TimeboxingStage.REFINE, refine_undo=(written, local)), asked=Move.UNDO_LAST_UPDATE)
     assert (here.effects, here.session.planning.plan, here.session.sync.refine_undo) == ((), plan, (written,))
-    there = enter(planned(TimeboxingStage.REFINE, refine_undo=(local, written)), asked=Move.UNDO_LAST_UPDATE)
+    there = enter(plan_session(TimeboxingStage.REFINE, refine_undo=(local, written)), asked=Move.UNDO_LAST_UPDATE)
     assert there.effects == (UndoUpdate(transactions=("t1", "t2")),)
 
 
 @pytest.mark.parametrize("stage", [TimeboxingStage.REFINE, TimeboxingStage.REVIEW_COMMIT])
 def test_undo_takes_back_the_whole_group(stage: TimeboxingStage) -> None:
     """S53"""
-    now = planned(stage, write_group="g1", written=WriteCounts(created=2))
+    now = plan_session(stage, write_group="g1", written=WriteCounts(created=2))
     out = enter(now, asked=Move.UNDO_SYNC)
     if stage is TimeboxingStage.REVIEW_COMMIT:
         assert out.move is Move.UNDO_SYNC
@@ -162,7 +162,7 @@ def test_undo_takes_back_the_whole_group(stage: TimeboxingStage) -> None:
 @pytest.mark.parametrize("asked", [Move.REDO, Move.PROCEED])
 def test_only_trying_again_is_a_yes(asked: Move) -> None:
     """Brakes are confirmed by the button that asks, and by nothing else."""
-    now = planned(TimeboxingStage.REVIEW_COMMIT, brakes=("mass_deletion",))
+    now = plan_session(TimeboxingStage.REVIEW_COMMIT, brakes=("mass_deletion",))
     arrived = Move.PROCEED if asked is Move.PROCEED else None
     asked = Move.STAY if arrived else asked
     assert enter(now, asked=asked, arrived=arrived).session.sync.brakes == ()
@@ -170,7 +170,7 @@ def test_only_trying_again_is_a_yes(asked: Move) -> None:
 
 
 def test_a_card_that_is_out_of_date_does_nothing() -> None:
-    now = planned(TimeboxingStage.REFINE)
+    now = plan_session(TimeboxingStage.REFINE)
     assert find_refusal(now, move(Move.PROCEED, "skeleton")) is OUT_OF_DATE
     assert find_refusal(now, move(Move.PROCEED, move_token(now, Move.PROCEED))) is None
     assert find_refusal(now, move(Move.PROCEED)) is None
@@ -181,18 +181,18 @@ def test_a_card_that_is_out_of_date_does_nothing() -> None:
     [
         (
             TimeboxingStage.REFINE,
-            said("add_tasks", tasks=[task("X").model_dump()]),
+            make_command("add_tasks", tasks=[task("X").model_dump()]),
             "That belongs to the step “What to do”, which we have left; Back leads there.",
         ),
         (
             TimeboxingStage.COLLECT_CONSTRAINTS,
-            said("shift_block", key="mail", minutes=15),
+            make_command("shift_block", key="mail", minutes=15),
             "That belongs to the step “Refine”, which comes later.",
         ),
     ],
 )
 def test_a_command_for_another_stage(stage: TimeboxingStage, command: object, sentence: str) -> None:
-    no = find_refusal(planned(stage), command)  # type: ignore[arg-type]
+    no = find_refusal(plan_session(stage), command)  # type: ignore[arg-type]
     assert no is not None
     assert no.notice == Notice(lines=(sentence,), refused=True, code=no.id)
 
@@ -200,7 +200,7 @@ def test_a_command_for_another_stage(stage: TimeboxingStage, command: object, se
 def test_the_button_of_an_undo_changes_with_every_change() -> None:
     """Two clicks on one Undo last update take back one change."""
     step = RefineUpdate(plan_before=TBPlan(date=session().date, tz=session().tz), sentence="It moved.")
-    one, two = (planned(TimeboxingStage.REFINE, refine_undo=(step,) * n) for n in (1, 2))
+    one, two = (plan_session(TimeboxingStage.REFINE, refine_undo=(step,) * n) for n in (1, 2))
     assert move_token(one, Move.UNDO_LAST_UPDATE) != move_token(two, Move.UNDO_LAST_UPDATE)
     assert move_token(one, Move.PROCEED) == move_token(two, Move.PROCEED)
 
@@ -211,11 +211,11 @@ def test_the_button_of_an_undo_changes_with_every_change() -> None:
         (session(), {"proceed", "cancel"}),
         (session(TimeboxingStage.COLLECT_CONSTRAINTS), {"proceed", "back", "redo", "cancel"}),
         (session(TimeboxingStage.CAPTURE_INPUTS), {"back", "redo", "cancel"}),
-        (planned(TimeboxingStage.SKELETON), {"proceed", "back", "redo", "cancel"}),
-        (planned(TimeboxingStage.REFINE), {"proceed", "back", "redo", "cancel"}),
-        (planned(TimeboxingStage.REFINE, problem="Away."), {"proceed", "back", "redo", "cancel", "retry"}),
+        (plan_session(TimeboxingStage.SKELETON), {"proceed", "back", "redo", "cancel"}),
+        (plan_session(TimeboxingStage.REFINE), {"proceed", "back", "redo", "cancel"}),
+        (plan_session(TimeboxingStage.REFINE, problem="Away."), {"proceed", "back", "redo", "cancel", "retry"}),
         (
-            planned(TimeboxingStage.REVIEW_COMMIT, written=WriteCounts(created=1)),
+            plan_session(TimeboxingStage.REVIEW_COMMIT, written=WriteCounts(created=1)),
             {"back", "redo", "cancel", "undo_sync"},
         ),
     ],

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from tests.fakes.scripted_model import ScriptedModel
 from tests.unit.conversation.person import MONDAY, MORNING, Harness, Person, local, meeting
-from tests.unit.conversation.test_drafts import listed, listening, until_kept
-from tests.unit.conversation.test_replanning import planned
+from tests.unit.conversation.test_drafts import enter_tasks, listening, until_kept
+from tests.unit.conversation.test_replanning import read_times
 
 from fateforger.planning.plan import resolve
 from fateforger.session.day import frame_of
@@ -28,7 +28,7 @@ def at(harness: Harness, clock: str, day: date = MONDAY) -> None:
 
 
 def earliest(harness: Harness) -> datetime:
-    starts = [e.start for e in harness.calendar.store.shown().values() if isinstance(e.start, datetime)]
+    starts = [e.start for e in harness.calendar.store.get_live_events().values() if isinstance(e.start, datetime)]
     return min(start.astimezone(UTC) for start in starts)
 
 
@@ -106,7 +106,7 @@ async def test_a_draft_that_began_while_it_was_read_is_moved_when_it_is_accepted
     """K11: at Continue, with one sentence."""
     at(harness, "15:02")
     await anna.to_skeleton("Write report", "Mail")
-    assert planned(await anna.session())["Write report"] == "15:05-16:05"
+    assert read_times(await anna.session())["Write report"] == "15:05-16:05"
     at(harness, "15:31")
     await anna.press("Refine")
     assert (
@@ -161,7 +161,7 @@ async def test_a_start_before_now_that_the_person_says_is_the_frame(anna: Person
     assert "I plan from 15:05 on" in anna.words
     await anna.press("Continue")
     await anna.fill("tasks", size=3, title_1="Write report", minutes_1=60)
-    assert planned(await anna.session())["Write report"] == "15:05-16:05"
+    assert read_times(await anna.session())["Write report"] == "15:05-16:05"
     later = Person(harness)
     await later.start(TUESDAY, thread="9.0")
     assert (await later.session()).day.frame.day_start == time(9)
@@ -216,14 +216,14 @@ async def test_a_routine_whose_time_is_over_is_not_drafted(anna: Person, harness
     assert await anna.fill("routine", title="School run", times="8:10-8:45", minutes=35, kind="H") is None
     await anna.press("Continue")
     await anna.fill("tasks", size=3, title_1="Write report", minutes_1=60)
-    assert planned(await anna.session())["School run"] == "08:10-08:45"
+    assert read_times(await anna.session())["School run"] == "08:10-08:45"
     at(harness, late_at)
     late = Person(harness)
     await late.start(thread="9.0")
     await late.press("Plan this day")
     await late.press("Continue")
     await late.fill("tasks", size=3, title_1="Write report", minutes_1=60)
-    assert "School run" not in planned(await late.session())
+    assert "School run" not in read_times(await late.session())
 
 
 async def test_tomorrow_knows_no_clock(anna: Person, harness: Harness) -> None:
@@ -234,7 +234,7 @@ async def test_tomorrow_knows_no_clock(anna: Person, harness: Harness) -> None:
     assert "09:00–18:00 (9 h), lunch around 12:30 for 45 min" in anna.words
     await anna.press("Continue")
     await anna.fill("tasks", size=3, title_1="Write report", minutes_1=60)
-    assert planned(await anna.session())["Write report"] == "09:00-10:00"
+    assert read_times(await anna.session())["Write report"] == "09:00-10:00"
     at(harness, "23:50")
     await anna.press("Refine")
     await anna.press("Commit to calendar")
@@ -266,11 +266,11 @@ async def test_lunch_is_now_or_over(anna: Person, harness: Harness, clock: str) 
     """K11: a lunch that would have begun begins now; one that is over is left out."""
     at(harness, clock)
     await anna.to_skeleton("Write report")
-    shown = planned(await anna.session())
+    shown = read_times(await anna.session())
     assert shown.get("Lunch") == ("12:40-13:25" if clock == "12:40" else None)
 
 
-def answered(*starts: str) -> dict[str, Any]:
+def build_draft(*starts: str) -> dict[str, Any]:
     """Return a model's draft of two tasks."""
     return {
         "blocks": [
@@ -282,14 +282,14 @@ def answered(*starts: str) -> dict[str, Any]:
 
 async def test_a_model_is_told_the_time_and_its_past_is_refused(anna: Person, harness: Harness) -> None:
     """K11: a draft of the morning goes back with what is left of the day."""
-    model = ScriptedModel(answered("10:00", "11:10"), answered("15:30", "16:40"))
+    model = ScriptedModel(build_draft("10:00", "11:10"), build_draft("15:30", "16:40"))
     at(harness, "15:02")
     anna = listening(harness, model)
     await anna.to_skeleton("Write report", "Mail")
     assert "2026-03-02 15:02" in model.prompts[0].system + model.prompts[0].user
     ((_, mistake),) = model.prompts[1].history
     assert "leaves the day, which is 15:05–18:00." in mistake
-    assert planned(await anna.session()) == {"Write report": "15:30-16:30", "Mail": "16:40-17:40"}
+    assert read_times(await anna.session()) == {"Write report": "15:30-16:30", "Mail": "16:40-17:40"}
     await anna.press("Refine")
     await anna.press("Commit to calendar")
     assert earliest(harness) >= harness.clock.now()
@@ -297,12 +297,12 @@ async def test_a_model_is_told_the_time_and_its_past_is_refused(anna: Person, ha
 
 async def test_a_model_draft_that_was_made_a_while_ago_begins_now(anna: Person, harness: Harness) -> None:
     """K11, S45: the draft made ahead is used, and what would have begun before now is moved."""
-    model = ScriptedModel(answered("15:05", "16:30"))
+    model = ScriptedModel(build_draft("15:05", "16:30"))
     at(harness, "15:02")
     anna = listening(harness, model)
-    await listed(anna)
+    await enter_tasks(anna)
     await until_kept(anna)
     at(harness, "15:18")
     await anna.press("Continue")
     assert len(model.prompts) == 1
-    assert planned(await anna.session()) == {"Report": "15:20-16:20", "Mail": "16:30-17:30"}
+    assert read_times(await anna.session()) == {"Report": "15:20-16:20", "Mail": "16:30-17:30"}

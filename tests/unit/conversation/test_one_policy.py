@@ -27,7 +27,7 @@ PLAN_A = [
 ]
 
 
-def shown(plan: TBPlan | None) -> list[str]:
+def list_blocks(plan: TBPlan | None) -> list[str]:
     assert plan is not None
     return [f"{b.start:%H:%M}-{b.end:%H:%M} {b.event.type} {b.event.name}" for b in resolve(plan)]
 
@@ -37,7 +37,7 @@ def from_the_command_line(document: dict[str, Any]) -> list[str]:
         plan_command, ["draft", "-", "--json", "--steps", str(STEPS)], input=json.dumps(document)
     )
     assert result.exit_code == 0, result.output
-    return shown(read_plan(json.loads(result.stdout)["plan"]))
+    return list_blocks(read_plan(json.loads(result.stdout)["plan"]))
 
 
 async def to_plan_a(anna: Person) -> None:
@@ -61,7 +61,7 @@ async def test_the_thread_and_the_command_line_draft_the_same_day(anna: Person) 
     ]
     frame = {"start": "09:00", "end": "18:00"}
     day = {"date": MONDAY.isoformat(), "tz": "Europe/Amsterdam", "frame": frame, "tasks": tasks}
-    assert shown((await anna.session()).planning.plan) == PLAN_A
+    assert list_blocks((await anna.session()).planning.plan) == PLAN_A
     assert from_the_command_line(day) == PLAN_A
 
 
@@ -93,7 +93,7 @@ async def test_the_day_of_a_thread_is_an_instance_that_drafts_the_same(
     document = (
         day_of(session).instance(draft_constraints(session)).model_dump(mode="json", by_alias=True, exclude_none=True)
     )
-    assert from_the_command_line(document) == shown(session.planning.plan)
+    assert from_the_command_line(document) == list_blocks(session.planning.plan)
     quality = grade_session(session)
     assert quality is not None
     missed = {finding.criterion for finding in quality.findings}

@@ -9,7 +9,7 @@ from tests.factories.constraints import version_of
 from tests.factories.words import block, patch, wants
 from tests.fakes.scripted_model import ScriptedModel
 from tests.unit.conversation.person import ANNA, Harness, Person
-from tests.unit.conversation.sessions import planned, said, task, turn
+from tests.unit.conversation.sessions import make_command, plan_session, task, turn
 
 from fateforger.conversation.turn_runs import run_turn
 from fateforger.conversation.turn_values import WriteCalendar
@@ -92,21 +92,23 @@ async def test_several_are_one_question(anna: Person, harness: Harness) -> None:
 
 
 def refining(*rules: Version) -> Session:
-    now = planned(Stage.REFINE, task("Report", 60), task("Mail", 60))
+    now = plan_session(Stage.REFINE, task("Report", 60), task("Mail", 60))
     return now.with_options(calendar_write="commit").with_rules(said=rules)
 
 
 async def test_words_answer_it_and_an_old_answer_does_nothing() -> None:
     """S288, S214: a yes to the card is the same as its button."""
     now = refining(must(user="U1"))
-    asked = (await run_turn(turn(now, said("stage_action", move="proceed")))).session
+    asked = (await run_turn(turn(now, make_command("stage_action", move="proceed")))).session
     question = held_question(asked)
     assert question is not None
     assert (question.sentence, question.awaits_yes) == (f"{DOGS} Does the plan keep that?", True)
-    out = await run_turn(turn(asked, said("user_reply", text="ja hoor")), ScriptedModel(wants("accept_pending")))
+    out = await run_turn(
+        turn(asked, make_command("user_reply", text="ja hoor")), ScriptedModel(wants("accept_pending"))
+    )
     assert [type(effect) for effect in out.effects] == [WriteCalendar]
     assert [type(command) for command in out.heard] == [ConfirmKept]
-    stale = (await run_turn(turn(asked, said("confirm_kept", seen="another")))).session
+    stale = (await run_turn(turn(asked, make_command("confirm_kept", seen="another")))).session
     assert (stale.rules.kept, stale.stage) == ((), Stage.REFINE)
 
 
@@ -125,9 +127,9 @@ async def test_a_block_at_a_forbidden_time_is_asked_about_whatever_kind_it_is_sa
     """S288, K9, S175: “fit the vendor demo in at 8” is a call, under any kind that a model gives it."""
     now = refining(NO_CALLS)
     model = ScriptedModel(wants("change"), patch(block("Vendor demo", "08:00", 30, kind)))
-    changed = (await run_turn(turn(now, said("user_reply", text="fit the vendor demo in at 8")), model)).session
+    changed = (await run_turn(turn(now, make_command("user_reply", text="fit the vendor demo in at 8")), model)).session
     assert open_musts(now) == ()
-    asked = (await run_turn(turn(changed, said("stage_action", move="proceed")))).session
+    asked = (await run_turn(turn(changed, make_command("stage_action", move="proceed")))).session
     assert asked.stage is Stage.REFINE
     assert "“no calls before 10”. At that time: “Vendor demo” (08:00–08:30)." in words(asked)
 
@@ -144,7 +146,7 @@ async def test_what_a_draft_placed_and_what_is_no_work_is_not_asked_about() -> N
     now = refining(NO_CALLS, work)
     assert open_musts(now) == ()
     model = ScriptedModel(wants("change"), patch(block("Gym", "18:00", 60, "H")))
-    changed = (await run_turn(turn(now, said("user_reply", text="gym at six")), model)).session
+    changed = (await run_turn(turn(now, make_command("user_reply", text="gym at six")), model)).session
     assert open_musts(changed) == ()
 
 

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 
 import pytest
-from tests.factories.told_rules import found, rule
+from tests.factories.told_rules import build_extraction, rule
 from tests.factories.wishes import rule as words_of_rule
 from tests.factories.wishes import wish
 from tests.factories.words import also, day, frame_of, inputs_of, new, opening, wants
@@ -253,7 +253,7 @@ async def test_a_first_message_is_heard_whole(talk: Begin) -> None:
         rules=True,
     )
     anna = await talk(first, {"answer": "At half past nine."}, ModelRejected("It drafts nothing."))
-    ten = found(rule("Ten", "no meetings before 10", rule_kind="avoid_window"))
+    ten = build_extraction(rule("Ten", "no meetings before 10", rule_kind="avoid_window"))
     anna.harness.extractor = ScriptedModel(by=lambda _: ten)
     anna.harness.model = anna.model
     anna.harness.restart()
@@ -283,7 +283,7 @@ async def test_the_thumbs_of_a_first_card_stay_when_the_calendar_and_a_rule_arri
     """S286: they are about the first message, whenever the rest of its card is known."""
     first = opening(date="2026-03-03", inputs=inputs_of(add=[new("Report", 90)]), rules=True)
     anna = await talk(first, *[ModelRejected("It drafts nothing.")] * 9)
-    ten = found(rule("Ten", "no meetings before 10", rule_kind="avoid_window"))
+    ten = build_extraction(rule("Ten", "no meetings before 10", rule_kind="avoid_window"))
     anna.harness.extractor = ScriptedModel(by=lambda _: ten)
     anna.harness.model = anna.model
     anna.harness.restart()

@@ -29,7 +29,7 @@ async def server() -> AsyncIterator[TaskServer]:
         yield opened
 
 
-def subscribed(harness: Harness, url: str) -> ExternalTaskList:
+def attach_list(harness: Harness, url: str) -> ExternalTaskList:
     """Restart the program with that list, and return the list."""
     harness.elsewhere = TickTick(url, tz=AMSTERDAM, token=TOKEN, seconds=30).open_tasks
     harness.restart()
@@ -37,51 +37,51 @@ def subscribed(harness: Harness, url: str) -> ExternalTaskList:
     return harness.outside
 
 
-async def offered(person: Person) -> list[str]:
+async def list_offered(person: Person) -> list[str]:
     return [each.task.title for each in (await person.session()).open_work.offered]
 
 
 async def test_it_is_offered_and_brought_along(harness: Harness, anna: Person, server: TaskServer) -> None:
     """The most urgent first, bounded; a task of the day says where it is from. Another program offers the same before
     it has read the list itself, and nothing is ever written there."""
-    listed = subscribed(harness, server.url)
+    listed = attach_list(harness, server.url)
     listed.begin()
     await listed.wait()
     await anna.to_tasks()
-    assert (await offered(anna))[:4] == ["Taxes", "Call Ann", "Read a book", "Maybe 0"]
+    assert (await list_offered(anna))[:4] == ["Taxes", "Call Ann", "Read a book", "Maybe 0"]
     rows = [line for line in anna.words.splitlines() if line.startswith("In TickTick: ")]
     assert rows == [f"In TickTick: {title}" for title in ("Taxes", "Call Ann", "Read a book", "Maybe 0", "Maybe 1")]
     assert "Choose from TickTick (55 more)…" in anna.labels()
     server.stalled = True
-    listed = subscribed(harness, server.url)
+    listed = attach_list(harness, server.url)
     await anna.fill("bring", tasks=((await anna.session()).open_work.offered[0].task.id,))
     assert listed.state.tasks is None
     (task,) = (await anna.session()).day.inputs.tasks
     assert (task.title, task.notes) == ("Taxes", "From TickTick, due on Monday 2 March.\n\nThe blue folder")
-    assert (await offered(anna))[0] == "Call Ann"
+    assert (await list_offered(anna))[0] == "Call Ann"
     assert {name for name, _ in server.called} == {"get_all_tasks"}
     await harness.coordinator.aclose()
 
 
 async def test_it_is_offered_to_its_owner_alone(harness: Harness, anna: Person, server: TaskServer) -> None:
     """S324: the list is configured for the owner; another person who plans in the same program never sees it."""
-    listed = subscribed(harness, server.url)
+    listed = attach_list(harness, server.url)
     listed.begin()
     await listed.wait()
     ben = Person(harness, user="U_BEN")
     await ben.to_tasks()
-    assert (await offered(ben), "TickTick" in f"{ben.words} {ben.labels()}") == ([], False)
+    assert (await list_offered(ben), "TickTick" in f"{ben.words} {ben.labels()}") == ([], False)
     await anna.to_tasks()
-    assert (await offered(anna))[0] == "Taxes"
+    assert (await list_offered(anna))[0] == "Taxes"
     await harness.coordinator.aclose()
 
 
 async def test_no_reply_waits_for_it(harness: Harness, anna: Person, server: TaskServer) -> None:
     """S224: while it does not answer there is nothing to offer, and nothing to say."""
     server.stalled = True
-    listed = subscribed(harness, server.url)
+    listed = attach_list(harness, server.url)
     await anna.to_tasks()
-    assert (listed.state.tasks, await offered(anna), SENTENCE in anna.words) == (None, [], False)
+    assert (listed.state.tasks, await list_offered(anna), SENTENCE in anna.words) == (None, [], False)
     await harness.coordinator.aclose()
 
 
@@ -91,17 +91,17 @@ async def test_a_list_that_is_gone_is_one_sentence(
     """Planning goes on, what was known stays on offer, and the log says why without a secret."""
     server = TaskServer(answer={"tasks": ROWS[:2]}, token=TOKEN)
     async with server.listening():
-        listed = subscribed(harness, server.url)
+        listed = attach_list(harness, server.url)
         listed.begin()
         await listed.wait()
     harness.clock.at += timedelta(minutes=2)
     listed.begin()
     await listed.wait()
     await anna.to_tasks()
-    assert (await offered(anna), anna.words.count(SENTENCE)) == (["Call Ann", "Read a book"], 1)
+    assert (await list_offered(anna), anna.words.count(SENTENCE)) == (["Call Ann", "Read a book"], 1)
     told = [record.getMessage() for record in caplog.records if record.name == task_offers.__name__]
     assert set(told) == {"a list of tasks could not be read: no connection (ConnectError)"}
     harness.elsewhere = None
     harness.restart()
     await anna.fill("tasks", title_1="Write", minutes_1=60, proceed=False)
-    assert (await offered(anna), SENTENCE in anna.words) == ([], False)
+    assert (await list_offered(anna), SENTENCE in anna.words) == ([], False)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests.factories.wishes import rule, wish
-from tests.factories.words import also, inputs_of, new, opening, outside, patch, timed, wanting, wants, work
+from tests.factories.words import also, build_move, inputs_of, new, opening, outside, patch, wanting, wants, work
 from tests.unit.conversation.person import AMSTERDAM, ANNA, CHANNEL
 from tests.unit.conversation.queue.person import words_of
 from tests.unit.conversation.rules import CALLS, QUIET
@@ -187,7 +187,7 @@ async def test_a_message_about_a_plan_goes_to_its_thread(talk: Talker) -> None:
     await talk.anna.to_refine("Report", "Mail")
     talk.harness.clock.at += timedelta(minutes=5)
     card = await talk.outside(
-        outside("thread", number=1), wants("change"), patch(timed(1, "16:00", 30)), text="mail at four"
+        outside("thread", number=1), wants("change"), patch(build_move(1, "16:00", 30)), text="mail at four"
     )
     assert card is not None
     assert card.text == "I took that to the plan for Monday 2 March; its thread has the answer."
@@ -233,7 +233,7 @@ async def test_a_stop_after_the_plan_was_changed_ends_the_rest_of_the_message(ta
     await talk.anna.to_refine("Report", "Mail")
     talk.harness.clock.at += timedelta(minutes=5)
     to_plan = {**outside("thread", number=1), "rest": "and note the taxes"}
-    moved = patch(timed(1, "16:00", 30))
+    moved = patch(build_move(1, "16:00", 30))
     await opens(talk, "9", to_plan, wants("change"), moved, stopping(talk, "9", work("Taxes")))
     assert talk.harness.on_calendar()["Mail"] == "16:00-16:30"
     assert STOPPED_AT_REST in words_of(talk.queue_person.card)

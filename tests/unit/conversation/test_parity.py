@@ -46,7 +46,7 @@ def actions(person: Person) -> Iterator[str]:
 _OFFERED: set[tuple[TimeboxingStage, str]] = set()
 
 
-async def offered(anna: Person, harness: Harness) -> set[tuple[TimeboxingStage, str]]:
+async def list_offered(anna: Person, harness: Harness) -> set[tuple[TimeboxingStage, str]]:
     """Return the result of :func:`cards`. It takes long and is always the same, so it is computed once."""
     if not _OFFERED:
         _OFFERED.update(await cards(anna, harness))
@@ -103,7 +103,7 @@ async def cards(anna: Person, harness: Harness) -> set[tuple[TimeboxingStage, st
     await anna.press("Refine")
     await anna.press("Commit to calendar")
     await look()
-    event = next(e for e in harness.calendar.store.shown().values() if e.summary == "A")
+    event = next(e for e in harness.calendar.store.get_live_events().values() if e.summary == "A")
     harness.calendar.store.user_edit(event.id, summary="A, my way")
     await anna.press("Back to refine")
     harness.calendar.store.user_edit(event.id, summary="A, my own way")
@@ -114,15 +114,15 @@ async def cards(anna: Person, harness: Harness) -> set[tuple[TimeboxingStage, st
         found
         | await _caught_up(harness)
         | await _held_back(harness)
-        | await _unread(harness)
+        | await _visit_unread(harness)
         | await _full(harness)
-        | await _given(harness)
+        | await _visit_given(harness)
         | await _whole_mail(harness)
         | await _airy(harness)
         | await _often_late(harness)
-        | await _boxed(harness)
+        | await _visit_box(harness)
         | await _over(harness)
-        | await _unjudged(harness)
+        | await _visit_unjudged(harness)
     )
 
 
@@ -205,7 +205,7 @@ async def _often_late(harness: Harness) -> set[tuple[TimeboxingStage, str]]:
     return {((await person.session()).stage, action) for action in actions(person)}
 
 
-async def _boxed(harness: Harness) -> set[tuple[TimeboxingStage, str]]:
+async def _visit_box(harness: Harness) -> set[tuple[TimeboxingStage, str]]:
     """Show small tasks in a box, one of which is done."""
     harness.clock.at = MORNING + timedelta(days=10)
     person = Person(harness)
@@ -220,7 +220,7 @@ async def _boxed(harness: Harness) -> set[tuple[TimeboxingStage, str]]:
     return {((await person.session()).stage, action) for action in found}
 
 
-async def _given(harness: Harness) -> set[tuple[TimeboxingStage, str]]:
+async def _visit_given(harness: Harness) -> set[tuple[TimeboxingStage, str]]:
     """Show a task that was moved to the next day."""
     person = Person(harness)
     await person.to_tasks()
@@ -239,7 +239,7 @@ async def _over(harness: Harness) -> set[tuple[TimeboxingStage, str]]:
     return {((await person.session()).stage, action) for action in actions(person)}
 
 
-async def _unjudged(harness: Harness) -> set[tuple[TimeboxingStage, str]]:
+async def _visit_unjudged(harness: Harness) -> set[tuple[TimeboxingStage, str]]:
     """Show a must that only the person can judge, asked about before the commit."""
     person = Person(harness)
     await harness.store.constraints.write((must(),), cause="told dogs")
@@ -248,7 +248,7 @@ async def _unjudged(harness: Harness) -> set[tuple[TimeboxingStage, str]]:
     return {((await person.session()).stage, action) for action in actions(person)}
 
 
-async def _unread(harness: Harness) -> set[tuple[TimeboxingStage, str]]:
+async def _visit_unread(harness: Harness) -> set[tuple[TimeboxingStage, str]]:
     """Show a message that no model reads, with the actions for its words."""
     person = Person(harness)
     await person.to_tasks()
@@ -300,14 +300,14 @@ async def _rules(anna: Person, found: set[tuple[TimeboxingStage, str]]) -> None:
     stage = (await anna.session()).stage
     version = next(v for v in await anna.harness.store.constraints.of(anna.user) if v.record.name == "Gym")
     shown = await anna.look("rule", target=f"0 {version.uid}")
-    await anna.harness.store.constraints.write([guessed(version)], cause="guess")
+    await anna.harness.store.constraints.write([make_guess(version)], cause="guess")
     for label in ("Confirm", "Not for this day", "Use it for this day again", "Decline", "Restore", "Archive"):
         shown = await anna.look("rule", target=shown.target)
         found.update((stage, button.action) for button in buttons_in(shown))
         await anna.press_in(shown, label)
 
 
-def guessed(version: Version) -> Version:
+def make_guess(version: Version) -> Version:
     """Return the rule as an assumption that the person should confirm."""
     record = version.record.model_copy(update={"status": Status.PROPOSED, "confidence": 0.4})
     return version.model_copy(update={"record": record, "updated_at": version.updated_at + timedelta(seconds=1)})
@@ -316,7 +316,7 @@ def guessed(version: Version) -> Version:
 @pytest.mark.extra
 async def test_every_control_has_an_executor_or_a_form(anna: Person, harness: Harness) -> None:
     """S214: nothing on a card is dead, and no action exists that no card offers."""
-    found = {action for _, action in await offered(anna, harness)}
+    found = {action for _, action in await list_offered(anna, harness)}
     forms = {f"form.{name}" for name in (*SESSION_FORMS, *RULES)}
     elsewhere = {action for action, (kind, _) in ACTIONS.items() if kind not in get_args(SessionCommand)}
     elsewhere |= {action.id for action in list_actions(AnswerProposal)}
@@ -329,7 +329,7 @@ async def test_every_control_has_an_executor_or_a_form(anna: Person, harness: Ha
 async def test_every_legal_move_is_offered_where_it_is_legal(anna: Person, harness: Harness) -> None:
     """S59: the table and the buttons agree, Stage 0's Continue being called ``commit_date``. Retry in Stage 5 appears
     when a commit fails; its test is with the troubles."""
-    found = await offered(anna, harness)
+    found = await list_offered(anna, harness)
     legal = {(stage, move) for stage, moves in TRANSITIONS.items() for move in moves}
     shown = {(stage, Move(action)) for stage, action in found if action in set(Move)}
     shown |= {(stage, Move.PROCEED) for stage, action in found if action == "commit_date"}

@@ -16,7 +16,7 @@ from tests.factories.wishes import rule, wish
 from tests.factories.words import Answer, also, first, frame_of, opening, outside, wanting, work
 from tests.fakes.scripted_model import ScriptedModel
 from tests.unit.conversation.rules import RULES as KNOWN
-from tests.unit.conversation.sessions import MORNING, planned, session, task
+from tests.unit.conversation.sessions import MORNING, plan_session, session, task
 from tests.unit.conversation.test_words_parity import ROWS
 
 from fateforger.conversation.language.answers import Intent, OpeningReading, Wish
@@ -115,7 +115,7 @@ QUEUE_ELSEWHERE = {
     "queue.page": "words show the whole queue; nobody has to turn its pages",
     "opening.again": "sending the message again is saying it again",
 }
-REFINE = planned(TimeboxingStage.REFINE, task("Report", 60))
+REFINE = plan_session(TimeboxingStage.REFINE, task("Report", 60))
 LISTED = nameable_constraints(REFINE, KNOWN)
 MEMORY = {
     "memory.accept": "accept",
@@ -167,7 +167,7 @@ HOME_WITHOUT_WORDS = {
 }
 
 
-def clicked(action: str, target: str, value: Any = None, session_id: str = "") -> SessionCommand | QueueCommand:
+def press_control(action: str, target: str, value: Any = None, session_id: str = "") -> SessionCommand | QueueCommand:
     click = Click(
         command_id="c1", user_id="U1", at=MORNING, session_id=session_id, action=action, target=target, value=value
     )
@@ -180,7 +180,7 @@ def same(one: Any, other: Any) -> bool:
     return type(one) is type(other) and one.model_dump(exclude=left_out) == other.model_dump(exclude=left_out)
 
 
-async def opened(answer: Answer, context: OutsideContext = HERE) -> OpeningReading:
+async def read_answer(answer: Answer, context: OutsideContext = HERE) -> OpeningReading:
     return await read_opening(
         REPLY.model_copy(update={"session_id": ""}), session(), ScriptedModel(*first(answer)), context
     )
@@ -188,7 +188,7 @@ async def opened(answer: Answer, context: OutsideContext = HERE) -> OpeningReadi
 
 async def say_outside(answer: Answer, context: OutsideContext = HERE) -> Any:
     """Return the command of a message outside of a plan."""
-    reading = await opened(answer, context)
+    reading = await read_answer(answer, context)
     return reading.command if reading.hydrated is None else route_request(reading.hydrated, PLACE)
 
 
@@ -205,7 +205,7 @@ async def say_in_thread(answer: Answer, context: OutsideContext = HERE) -> Any:
 @pytest.mark.parametrize("action", sorted(QUEUE))
 async def test_each_control_of_the_queue_can_be_said_everywhere(action: str) -> None:
     target, value, answer = QUEUE[action]
-    button = clicked(action, target, value)
+    button = press_control(action, target, value)
     assert same(await say_outside(answer), button)
     assert same(await say_in_thread(answer), button)
 
@@ -215,7 +215,7 @@ async def test_each_control_of_the_last_card_can_be_said(action: str) -> None:
     button = Button(label="It", action=action, target=OF_A_CARD[action])
     context = HERE.model_copy(update={"talk": RecentTalk(at=MORNING, buttons=(button,))})
     answer = wanting("button", number=1)
-    pressed = clicked(action, OF_A_CARD[action])
+    pressed = press_control(action, OF_A_CARD[action])
     assert same(await say_outside(answer, context), pressed)
     assert same(await say_in_thread(answer, context), pressed)
     assert await say_outside(answer) is None
@@ -224,35 +224,35 @@ async def test_each_control_of_the_last_card_can_be_said(action: str) -> None:
 @pytest.mark.parametrize("action", sorted(MEMORY))
 async def test_each_control_of_a_rule_can_be_said_outside_of_a_plan(action: str) -> None:
     """In a thread, the rows of ``test_words_parity`` prove it."""
-    assert (await opened(outside("memory"))).hydrated is not None
+    assert (await read_answer(outside("memory"))).hydrated is not None
     reply = REPLY.model_copy(update={"session_id": ""})
     heard = await read_memory_request(reply, session(), ScriptedModel(wish(MEMORY[action], 3)), LISTED)
     version = LISTED[2]
-    assert [same(each, clicked(action, f"{version.seq} {version.uid}")) for each in heard.commands] == [True]
+    assert [same(each, press_control(action, f"{version.seq} {version.uid}")) for each in heard.commands] == [True]
 
 
 async def test_the_rules_are_shown_and_taken_back_outside_of_a_plan() -> None:
     outside = REPLY.model_copy(update={"session_id": ""})
     shown = await read_memory_request(outside, session(), ScriptedModel(wish("memory_list_constraints")), LISTED)
-    assert [same(each, clicked("show_memory", "")) for each in shown.commands] == [True]
+    assert [same(each, press_control("show_memory", "")) for each in shown.commands] == [True]
     target = '{"uids":["calls","quiet"],"keep":"calls"}'
     for action, of in (("memory.keep", target), ("undo_memory", "c0")):
         button = Button(label="It", action=action, target=of)
         context = HERE.model_copy(update={"talk": RecentTalk(at=MORNING, buttons=(button,))})
-        assert same(await say_outside(wanting("button", number=1), context), clicked(action, of))
+        assert same(await say_outside(wanting("button", number=1), context), press_control(action, of))
 
 
 @pytest.mark.parametrize("action", sorted(FIRST))
 async def test_each_control_of_the_day_can_be_said_in_its_first_message(action: str) -> None:
     target, value, answer = FIRST[action]
-    reading = await opened(answer)
-    assert [same(each, clicked(action, target, value)) for each in reading.commands] == [True]
+    reading = await read_answer(answer)
+    assert [same(each, press_control(action, target, value)) for each in reading.commands] == [True]
 
 
 @pytest.mark.parametrize("action", sorted(FIRST_BESIDES))
 async def test_what_a_first_message_wants_besides(action: str) -> None:
     """Each of those is carried out as in a thread, whose rows prove the rest."""
-    reading = await opened(opening(also=[also(FIRST_BESIDES[action])]))
+    reading = await read_answer(opening(also=[also(FIRST_BESIDES[action])]))
     assert [each.intent for each in reading.further] == [FIRST_BESIDES[action]]
     assert action in {row.control for row in ROWS}
 
@@ -260,8 +260,8 @@ async def test_what_a_first_message_wants_besides(action: str) -> None:
 async def test_every_control_of_a_plan_can_be_said_outside_of_its_thread() -> None:
     """The message is carried out in the thread of the plan, so the rows of the thread prove it."""
     context = HERE.model_copy(update={"plans": (OpenPlan(session_id="s9", date=date(2026, 3, 2), step="refine"),)})
-    assert (await opened(outside("thread", number=1), context)).thread == "s9"
-    assert (await opened(outside("thread", number=1))).thread is None
+    assert (await read_answer(outside("thread", number=1), context)).thread == "s9"
+    assert (await read_answer(outside("thread", number=1))).thread is None
 
 
 @pytest.mark.parametrize(
@@ -330,7 +330,7 @@ async def test_each_form_of_rules_is_a_wish_about_memory() -> None:
 
 
 async def test_a_day_is_begun_in_words() -> None:
-    assert (await opened(HOME["start"])).plan is True
+    assert (await read_answer(HOME["start"])).plan is True
 
 
 def on_home() -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.fakes.scripted_model import ScriptedModel
 from tests.unit.conversation.rules import CALLS, knowing
-from tests.unit.conversation.sessions import MORNING, event, planned, task
+from tests.unit.conversation.sessions import MORNING, event, plan_session, task
 
 from fateforger.conversation.language.plan_proposals import TimeboxPatcher
 from fateforger.errors import InternalError, ModelUnreachable
@@ -20,13 +20,13 @@ async def test_s71_it_refuses_any_stage_but_refine(stage: TimeboxingStage) -> No
     """The model is not called either."""
     model = ScriptedModel()
     with pytest.raises(InternalError, match="Patches are made in Refine"):
-        await TimeboxPatcher(model).patch(planned(stage, task("Report")), MESSAGE, cause="c1", now=MORNING)
+        await TimeboxPatcher(model).patch(plan_session(stage, task("Report")), MESSAGE, cause="c1", now=MORNING)
     assert model.prompts == []
 
 
 async def test_s114_it_takes_the_plan_the_message_and_the_constraints() -> None:
     model = ScriptedModel(ModelUnreachable("Down."))
-    session = knowing(planned(TimeboxingStage.REFINE, task("Report"), events=(STANDUP,)), CALLS)
+    session = knowing(plan_session(TimeboxingStage.REFINE, task("Report"), events=(STANDUP,)), CALLS)
     with pytest.raises(ModelUnreachable):
         await TimeboxPatcher(model).patch(session, MESSAGE, cause="c1", now=MORNING)
     (prompt,) = model.prompts

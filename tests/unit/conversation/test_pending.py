@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from tests.factories.constraints import version_of
 from tests.factories.sessions import fields_of
-from tests.factories.words import day, patch, timed, wants
+from tests.factories.words import build_move, day, patch, wants
 from tests.fakes.scripted_model import ScriptedModel
-from tests.unit.conversation.rules import CALLS, QUIET, avoiding, knowing, stored
-from tests.unit.conversation.sessions import MORNING, event, planned, question, said, session, task, turn
+from tests.unit.conversation.rules import CALLS, QUIET, avoiding, knowing, make_reading
+from tests.unit.conversation.sessions import MORNING, event, make_command, plan_session, question, session, task, turn
 
 from fateforger.agents.clients import Proposal
 from fateforger.calendar.model import SafetyCheckKind
@@ -65,7 +65,7 @@ from fateforger.ui.session_cards import stage_card
 from fateforger.values import replace
 
 Stage = TimeboxingStage
-NOW = planned(Stage.REFINE, task("Report", 60), task("Mail", 60), calendar_write="commit")
+NOW = plan_session(Stage.REFINE, task("Report", 60), task("Mail", 60), calendar_write="commit")
 """Report 09:00-10:00, Mail 10:10-11:10, Lunch 12:30-13:15."""
 KEYS = [b.key for b in by_time(NOW.planning.plan)] if NOW.planning.plan else ["", "", ""]
 MAIL = KEYS[1]
@@ -73,9 +73,9 @@ YES, NO, GO_ON = wants("accept_pending"), wants("refuse_pending"), wants("procee
 ENVELOPE = {"command_id": "c1", "user_id": "U1", "at": MORNING, "session_id": "s1"}
 
 
-async def held(now: Session = NOW) -> Session:
+async def hold_edit(now: Session = NOW) -> Session:
     """Hold back a move of Mail to 07:00, in a quiet hour."""
-    out = await run_turn(turn(now, said("shift_block", key=MAIL, minutes=-190), memory=stored(QUIET)))
+    out = await run_turn(turn(now, make_command("shift_block", key=MAIL, minutes=-190), memory=make_reading(QUIET)))
     assert out.session.sync.held is not None
     return out.session
 
@@ -83,8 +83,8 @@ async def held(now: Session = NOW) -> Session:
 async def says(now: Session, *answers: Any, knows: bool = True) -> TurnOutcome:
     """Run a message through a turn whose model has exactly these answers; ``knows``: the store has the quiet hours."""
     model = ScriptedModel(*answers)
-    message = said("user_reply", text="…").model_copy(update={"command_id": "c2"})
-    out = await run_turn(turn(now, message, memory=stored(QUIET) if knows else None), model)
+    message = make_command("user_reply", text="…").model_copy(update={"command_id": "c2"})
+    out = await run_turn(turn(now, message, memory=make_reading(QUIET) if knows else None), model)
     assert len(model.prompts) == len(answers)
     return out
 
@@ -93,14 +93,14 @@ def lines(out: TurnOutcome) -> tuple[str, ...]:
     return out.session.thread.notice.lines if out.session.thread.notice else ()
 
 
-def unchanged(out: TurnOutcome, now: Session) -> bool:
+def is_unchanged(out: TurnOutcome, now: Session) -> bool:
     """Check that a turn changed nothing and left the question open."""
     aside = {"notice", "last_words", "recalled", "trace", "now", "weighed"}
     was, is_now = fields_of(settle_questions(now)), fields_of(out.session)
     return not out.effects and all(is_now[name] == was[name] for name in was.keys() - aside)
 
 
-def offered(*sources: str) -> tuple[OfferedInput, ...]:
+def make_offered(*sources: str) -> tuple[OfferedInput, ...]:
     found = [("Taxes", "deferred"), ("Plants", "queue"), ("Shoes", "queue"), ("Milk", "ticktick")]
     return tuple(
         OfferedInput.model_validate({"task": task(title, 30), "source": source, "day": date(2026, 3, 1)})
@@ -126,7 +126,7 @@ BETTER = with_fixes(
     NOW.with_planning(plan=NOW.planning.plan.replace(NOW.planning.plan.events[:2]) if NOW.planning.plan else None),
     MORNING,
 )
-RAN_INTO = planned(Stage.REFINE, task("Report", 60), task("Mail", 60))
+RAN_INTO = plan_session(Stage.REFINE, task("Report", 60), task("Mail", 60))
 RAN_INTO = RAN_INTO.with_day(snapshot=session(Stage.REFINE, event("Standup", "09:30", "10:00")).day.snapshot)
 
 
@@ -141,7 +141,7 @@ def with_day_rule() -> Session:
     return knowing(NOW, DAY_RULE)
 
 
-NO_PLACE = tuple(each.model_copy(update={"source": "planned"}) for each in offered("deferred"))
+NO_PLACE = tuple(each.model_copy(update={"source": "planned"}) for each in make_offered("deferred"))
 ASKING = {
     PendingKind.BRAKE: BRAKED,
     PendingKind.RULE: with_day_rule(),
@@ -163,7 +163,7 @@ ASKING = {
     PendingKind.LENGTH: session(Stage.CAPTURE_INPUTS, inputs=InputFacts(tasks=(task("Report", 60),))).with_day(
         estimates=(Estimate(kind="deep report", ratio=1.5, count=3, short=3, minutes=90),)
     ),
-    PendingKind.BRING: LIST.with_open_work(offered=offered("deferred", "queue", "ticktick")),
+    PendingKind.BRING: LIST.with_open_work(offered=make_offered("deferred", "queue", "ticktick")),
 }
 
 
@@ -173,7 +173,7 @@ SHOWN = [kind for kind in PendingKind if kind not in {PendingKind.PROPOSAL, Pend
 
 async def asking(kind: PendingKind) -> Session:
     """Return a session whose card has a question or an offer of that kind."""
-    return await held() if kind is PendingKind.HELD else ASKING[kind]
+    return await hold_edit() if kind is PendingKind.HELD else ASKING[kind]
 
 
 def buttons(card: Card) -> Iterator[Button]:
@@ -218,7 +218,7 @@ async def test_the_cards_that_a_write_stopped_have_both_answers() -> None:
 
 async def test_yes_does_what_was_held_back_and_commits_nothing() -> None:
     """K9, B1: "do it anyway" in words makes the change, and the day is not committed by that message."""
-    now = await held()
+    now = await hold_edit()
     assert {DO_IT_ANYWAY, LEAVE_PLAN} <= {label for label, _, _ in on_card(now)}
     out = await says(now, YES)
     assert (out.session.rules.set_aside, out.session.sync.held, out.session.stage) == (("quiet",), None, Stage.REFINE)
@@ -228,7 +228,7 @@ async def test_yes_does_what_was_held_back_and_commits_nothing() -> None:
 
 
 async def test_no_leaves_the_plan_as_it_is() -> None:
-    now = await held()
+    now = await hold_edit()
     out = await says(now, NO)
     assert lines(out) == (PLAN_LEFT,)
     assert (out.session.planning.plan, out.session.sync.held, out.session.rules.set_aside) == (
@@ -242,9 +242,9 @@ async def test_no_leaves_the_plan_as_it_is() -> None:
 @pytest.mark.parametrize("intent", ["proceed", "commit"])
 async def test_going_on_is_no_answer_to_what_was_held_back(intent: str) -> None:
     """B1: the literal answer of a model that overlooks the question commits nothing, and it is asked once more."""
-    now = await held()
+    now = await hold_edit()
     out = await says(now, wants(intent))
-    assert unchanged(out, now)
+    assert is_unchanged(out, now)
     assert lines(out)[0] == FIRST
     assert "Do it anyway for this day, or leave the plan as it is?" in lines(out)[1]
     after = await says(out.session, YES)
@@ -252,7 +252,7 @@ async def test_going_on_is_no_answer_to_what_was_held_back(intent: str) -> None:
 
 
 async def test_a_question_in_between_does_not_lose_what_was_held_back() -> None:
-    now = await held()
+    now = await hold_edit()
     out = await says(now, wants("ask"), {"answer": "Because of your rule.", "block": None})
     assert out.session.sync.held == now.sync.held
     assert any("Do it anyway" in getattr(part, "text", "") for part in stage_card(out.session).parts)
@@ -276,7 +276,7 @@ async def test_no_to_a_write_that_stopped_asks_again_before_it_writes() -> None:
 @pytest.mark.parametrize("intent", ["proceed", "retry"])
 async def test_neither_going_on_nor_trying_again_is_a_yes_to_a_write_that_stopped(intent: str) -> None:
     out = await says(BRAKED, wants(intent))
-    assert unchanged(out, BRAKED)
+    assert is_unchanged(out, BRAKED)
     assert lines(out) == (FIRST, BRAKED.sync.problem)
 
 
@@ -286,14 +286,14 @@ async def test_a_rule_that_was_read_is_confirmed_or_dropped() -> None:
         out = await says(now, answer)
         (command,) = out.heard
         assert (command.kind, getattr(command, "verdict", None)) == ("judge_constraint", verdict)
-    assert unchanged(await says(now, GO_ON), now)
+    assert is_unchanged(await says(now, GO_ON), now)
 
 
 async def test_which_side_counts_has_no_yes() -> None:
     """S201: the program asks for a side, and a yes never means one; a named side is the button's command."""
     one = NOW.with_sync(questions=(question(MAIL, shown=True),))
     out = await says(one, YES)
-    assert unchanged(out, one)
+    assert is_unchanged(out, one)
     assert lines(out)[-1] == WHICH_OPTION.format(options="Keep calendar / Keep plan")
     assert lines(await says(one, NO)) == (STAYS_OPEN,)
     for side in ("calendar", "plan"):
@@ -305,20 +305,20 @@ async def test_which_side_counts_has_no_yes() -> None:
 
 
 async def test_a_number_of_another_kind_is_no_side() -> None:
-    both = (await held()).with_sync(questions=(question(MAIL, shown=True),))
+    both = (await hold_edit()).with_sync(questions=(question(MAIL, shown=True),))
     out = await says(both, wants("keep_plan", number=1))
-    assert unchanged(out, both)
+    assert is_unchanged(out, both)
     assert lines(out)[0].startswith("Number 1 is another question: I did not do that")
     fix = await says(both, wants("fix", number=1))
-    assert unchanged(fix, both)
+    assert is_unchanged(fix, both)
 
 
 async def test_of_several_questions_it_is_asked_which() -> None:
     """The program does not guess; a number picks the question."""
-    both = (await held()).with_sync(questions=(question(MAIL, shown=True),))
+    both = (await hold_edit()).with_sync(questions=(question(MAIL, shown=True),))
     for answer in (YES, NO):
         out = await says(both, answer)
-        assert unchanged(out, both)
+        assert is_unchanged(out, both)
         assert lines(out)[0] == WHICH_QUESTION
         assert [line[:3] for line in lines(out)[1:]] == ["1. ", "2. "]
     out = await says(both, wants("accept_pending", number=1))
@@ -326,7 +326,7 @@ async def test_of_several_questions_it_is_asked_which() -> None:
 
 
 async def test_a_question_goes_before_what_is_only_offered() -> None:
-    now = with_fixes((await held()).with_planning(plan=BETTER.planning.plan), MORNING)
+    now = with_fixes((await hold_edit()).with_planning(plan=BETTER.planning.plan), MORNING)
     assert now.sync.held is not None
     asked = pending_questions(now)
     assert [each.kind for each in asked[:2]] == [PendingKind.HELD, PendingKind.FIX]
@@ -341,13 +341,13 @@ async def test_a_fix_by_a_yes() -> None:
     assert out.session.planning.plan != one.planning.plan
     assert out.session.stage is Stage.REFINE
     assert lines(await says(one, NO)) == (LEFT,)
-    assert unchanged(await says(one, NO), one)
+    assert is_unchanged(await says(one, NO), one)
 
 
 async def test_of_several_fixes_it_is_asked_which() -> None:
     assert len(BETTER.planning.fixes) > 1
     out = await says(BETTER, YES)
-    assert unchanged(out, BETTER)
+    assert is_unchanged(out, BETTER)
     assert lines(out) == (WHICH_QUESTION, *(f"{n}. {fix.label}" for n, fix in enumerate(BETTER.planning.fixes, 1)))
     second = await says(BETTER, wants("accept_pending", number=2))
     assert [getattr(command, "fix", None) for command in second.heard] == [BETTER.planning.fixes[1].id]
@@ -361,17 +361,17 @@ async def test_what_is_offered_or_needs_a_choice_does_not_hold_up_the_commit(kin
 
 
 async def test_what_was_left_over_is_brought_along_by_a_yes() -> None:
-    now = LIST.with_open_work(offered=offered("deferred"))
+    now = LIST.with_open_work(offered=make_offered("deferred"))
     out = await says(now, YES)
     assert [t.title for t in out.session.day.inputs.tasks] == ["Report", "Taxes"]
     assert out.session.stage is Stage.CAPTURE_INPUTS
-    assert unchanged(await says(now, NO), now)
+    assert is_unchanged(await says(now, NO), now)
 
 
 async def test_missed_days_are_told_one_by_one() -> None:
     now = await asking(PendingKind.MISSED)
     out = await says(now, YES)
-    assert unchanged(out, now)
+    assert is_unchanged(out, now)
 
 
 @pytest.mark.parametrize("intent", ["accept_pending", "refuse_pending"])
@@ -379,23 +379,23 @@ async def test_missed_days_are_told_one_by_one() -> None:
 @pytest.mark.parametrize("stage", [Stage.DATE, Stage.COLLECT_CONSTRAINTS, Stage.SKELETON, Stage.REFINE])
 async def test_an_answer_where_nothing_is_asked_says_so(intent: str, number: int | None, stage: Stage) -> None:
     """S124: nothing is changed, for any answer of the model."""
-    now = planned(stage, task("Report", 60), calendar_write="commit")
+    now = plan_session(stage, task("Report", 60), calendar_write="commit")
     assert pending_questions(now) == ()
     out = await says(now, wants(intent, number=number))
     assert lines(out) == (NOTHING_PENDING,)
-    assert unchanged(out, now)
+    assert is_unchanged(out, now)
 
 
 @pytest.mark.parametrize("number", [0, -1, 2, 99])
 async def test_a_row_that_is_not_there_changes_nothing(number: int) -> None:
-    now = await held()
+    now = await hold_edit()
     out = await says(now, wants("accept_pending", number=number))
-    assert unchanged(out, now)
+    assert is_unchanged(out, now)
     assert lines(out)[0].startswith(f"There is no number {number} in the list")
 
 
 async def test_an_answer_that_was_given_already_changes_nothing() -> None:
-    out = await run_turn(turn(NOW, said("leave_as_is", about="held")))
+    out = await run_turn(turn(NOW, make_command("leave_as_is", about="held")))
     assert lines(out) == (ANSWERED,)
 
 
@@ -411,7 +411,7 @@ async def test_what_the_model_asked_is_known_to_the_next_prompts() -> None:
     first = (await says(start, wants("answer"), asked)).session
     assert first.thread.last_words == LastWords(bot="Do you want to plan Friday instead?")
     model = ScriptedModel(YES, day(date="2026-03-06"))
-    out = await run_turn(turn(first, said("user_reply", text="ja graag")), model)
+    out = await run_turn(turn(first, make_command("user_reply", text="ja graag")), model)
     assert [prompt.name.partition("/")[0] for prompt in model.prompts] == ["decide", "date"]
     for prompt in model.prompts:
         assert "you: Do you want to plan Friday instead?" in data_of(prompt)
@@ -424,8 +424,8 @@ async def test_what_the_model_asked_is_known_to_the_next_prompts() -> None:
 async def test_a_change_that_was_asked_about_is_known_to_the_patch() -> None:
     """M8: "the other one" is read together with the question and the message that it was about."""
     first = (await says(NOW, wants("answer"), patch(question="The mail or the report?"))).session
-    model = ScriptedModel(wants("answer"), patch(timed(1, "11:00", 60)))
-    out = await run_turn(turn(first, said("user_reply", text="the other one")), model)
+    model = ScriptedModel(wants("answer"), patch(build_move(1, "11:00", 60)))
+    out = await run_turn(turn(first, make_command("user_reply", text="the other one")), model)
     assert "you: The mail or the report?" in data_of(model.prompts[1])
     assert out.session.planning.plan != NOW.planning.plan
     assert out.session.thread.last_words is None
@@ -439,25 +439,25 @@ async def test_no_to_the_last_words_changes_nothing() -> None:
 
 
 async def test_the_last_words_and_a_question_are_two_things() -> None:
-    now = (await held()).with_thread(last_words=LastWords.of("Shall I move the gym?"))
+    now = (await hold_edit()).with_thread(last_words=LastWords.of("Shall I move the gym?"))
     out = await says(now, YES)
-    assert unchanged(out, now)
+    assert is_unchanged(out, now)
     assert (lines(out)[0], lines(out)[2]) == (WHICH_QUESTION, "2. Shall I move the gym?")
     assert out.session.thread.last_words == now.thread.last_words
 
 
 async def test_another_deed_forgets_the_last_words_and_a_look_does_not() -> None:
     now = await asking(PendingKind.WORDS)
-    looked = await run_turn(turn(now, said("show_history")))
+    looked = await run_turn(turn(now, make_command("show_history")))
     assert looked.session.thread.last_words == now.thread.last_words
-    moved = await run_turn(turn(now, said("shift_block", key=MAIL, minutes=15)))
+    moved = await run_turn(turn(now, make_command("shift_block", key=MAIL, minutes=15)))
     assert moved.session.thread.last_words is None
 
 
 async def test_an_answer_is_about_the_card_in_view() -> None:
     """A yes cannot mean a question that came up only since then."""
     clear = NOW.with_sync(questions=())
-    reading = turn(clear, said("user_reply", text="yes"), memory=stored(DAY_RULE))
+    reading = turn(clear, make_command("user_reply", text="yes"), memory=make_reading(DAY_RULE))
     out = await run_turn(reading, ScriptedModel(YES))
     assert lines(out) == (NOTHING_PENDING,)
 
@@ -466,7 +466,7 @@ async def test_a_memory_question_is_answered_by_naming_one() -> None:
     """It needs a choice: a yes asks which one."""
     now = NOW.with_rules(memory_questions=(TORN,)).with_thread(memory=VIEW)
     out = await says(now, YES)
-    assert unchanged(out, now)
+    assert is_unchanged(out, now)
     assert lines(out)[-1] == WHICH_OPTION.format(options="Keep “Calls early” / Keep “Calls late” / Keep both")
 
 
@@ -488,7 +488,7 @@ def test_options_are_told_apart_by_what_they_do() -> None:
 
 
 def test_clash_of_the_draft_is_a_choice() -> None:
-    draft = knowing(planned(Stage.SKELETON, task("Report")), QUIET, UNSURE)
+    draft = knowing(plan_session(Stage.SKELETON, task("Report")), QUIET, UNSURE)
     draft = draft.with_planning(clash=Clash(uids=("quiet", "unsure"), let_go=("quiet",)))
     (asked,) = [each for each in pending_questions(draft) if each.kind is PendingKind.RULES]
     assert {(o.label, o.action, o.target) for o in asked.which} <= on_card(draft)
@@ -512,7 +512,7 @@ def test_a_proposal_is_answered_as_by_its_card() -> None:
 
 
 async def test_going_on_is_no_answer_to_a_proposal() -> None:
-    message = said("user_reply", text="ok")
+    message = make_command("user_reply", text="ok")
     out = await run_turn(turn(NOW, message, proposals=(PROPOSED,)), ScriptedModel(GO_ON))
     assert lines(out) == (FIRST, PROPOSED.sentence)
     assert (out.effects, out.session.stage) == ((), Stage.REFINE)

@@ -18,7 +18,7 @@ from fateforger.session.store import Sessions
 
 
 def event(harness: Harness, title: str) -> EventImage:
-    return next(e for e in harness.calendar.store.shown().values() if e.summary == title)
+    return next(e for e in harness.calendar.store.get_live_events().values() if e.summary == title)
 
 
 def drag(harness: Harness, title: str, minutes: int) -> None:
@@ -265,10 +265,10 @@ async def test_a_block_that_became_another_kind_of_event_leaves_the_plan(
     await anna.press("Back to refine")
     assert f"“Mail” is yours now, and not part of the plan: {reason}." in anna.words
     assert [row.split("** ")[1].split(" ·")[0] for row in anna.rows()] == ["Report ⭐", "Lunch", "Shut down"]
-    shown = harness.calendar.store.shown()
+    shown = harness.calendar.store.get_live_events()
     await anna.choose("Report", "15 min later")
     assert reason not in anna.words, "it is said once"
-    assert harness.calendar.store.shown().keys() == shown.keys()
+    assert harness.calendar.store.get_live_events().keys() == shown.keys()
 
 
 async def test_what_was_left_to_the_person_is_planned_around(harness: Harness, anna: Person) -> None:

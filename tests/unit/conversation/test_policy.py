@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.unit.conversation.person import ANNA, Harness, Person, buttons_in
 from tests.unit.conversation.queue.person import labels
-from tests.unit.conversation.test_fitting import drafted
+from tests.unit.conversation.test_fitting import draft_tasks
 
 from fateforger.drafting.instance import Policy
 from fateforger.memory.versions import select_newest
@@ -52,7 +52,7 @@ async def test_lunch_set_once_is_in_the_frame_and_in_the_next_draft(anna: Person
     again = {field.name: field.value for field in (await anna.look("policy")).inputs}
     assert (again["lunch_start"], again["lunch_minutes"]) == (time(13), 60)
     await anna.press("Continue")
-    assert "13:00 Lunch" in await drafted(anna)
+    assert "13:00 Lunch" in await draft_tasks(anna)
     assert any(button.label == "How days are planned" for button in buttons_in(await anna.look("rules")))
 
 
@@ -80,7 +80,7 @@ async def test_a_routine_is_drafted_on_its_days_and_skipped_for_one(anna: Person
     version = (await harness.store.constraints.of(ANNA))[-1]
     assert version.record.scope is Scope.PROFILE
     await anna.press("Continue")
-    assert "08:10 School run" in await drafted(anna)
+    assert "08:10 School run" in await draft_tasks(anna)
 
 
 async def test_settings_are_made_from_app_home(anna: Person, harness: Harness) -> None:

@@ -9,9 +9,9 @@ from tests.factories.constraints import version_of
 from tests.factories.wishes import rule, wish
 from tests.factories.words import wants
 from tests.fakes.scripted_model import ScriptedModel
-from tests.unit.conversation.rules import stored
-from tests.unit.conversation.sessions import said, turn
-from tests.unit.conversation.test_memory_words import NOW, heard
+from tests.unit.conversation.rules import make_reading
+from tests.unit.conversation.sessions import make_command, turn
+from tests.unit.conversation.test_memory_words import NOW, hear_reply
 
 from fateforger.conversation.turn_runs import run_turn
 from fateforger.drafting.instance import Policy
@@ -42,7 +42,7 @@ SEVEN = [{"kind": "prefer", "start": "07:00", "end": "08:00"}]
 )
 async def test_words_set_the_policy(said: dict[str, Any], sentence: str) -> None:
     """S245"""
-    out, _ = await heard(wish("remember", rule=rule(description="as they said it", **said)))
+    out, _ = await hear_reply(wish("remember", rule=rule(description="as they said it", **said)))
     (command,) = out.heard
     assert isinstance(command, SetPolicy)
     assert [confirm_wish(record) for record in command.records] == [sentence]
@@ -54,7 +54,7 @@ async def test_more_of_a_setting_that_is_there_changes_it_by_a_step() -> None:
     said_before = build_setting(Setting(Slot.SLACK, 30)).with_uid("air")
     air = replace(version_of("air", seq=1), record=said_before)
     model = ScriptedModel(wants("memory"), wish("memory_update_constraint", 1, rule=rule(change="more")))
-    out = await run_turn(turn(NOW, said("user_reply", text="more air"), memory=stored(air)), model)
+    out = await run_turn(turn(NOW, make_command("user_reply", text="more air"), memory=make_reading(air)), model)
     (command,) = out.heard
     assert isinstance(command, SetPolicy)
     assert [confirm_wish(record) for record in command.records] == ["35% of the free time stays free from now on."]
@@ -76,8 +76,8 @@ async def test_a_step_from_none_and_from_no_limit(slot: Slot, number: int, chang
     """S245"""
     before = build_setting(Setting(slot, number)).with_uid("set")
     model = ScriptedModel(wants("memory"), wish("memory_update_constraint", 1, rule=rule(change=change)))
-    known = stored(replace(version_of("set", seq=1), record=before))
-    out = await run_turn(turn(NOW, said("user_reply", text=change), memory=known), model)
+    known = make_reading(replace(version_of("set", seq=1), record=before))
+    out = await run_turn(turn(NOW, make_command("user_reply", text=change), memory=known), model)
     (command,) = out.heard
     assert isinstance(command, SetPolicy)
     assert [confirm_wish(record) for record in command.records] == [sentence]
@@ -87,7 +87,7 @@ async def test_two_routines_in_words_are_two_rules() -> None:
     kept = []
     for title, days in (("Gym", ["MO", "TH"]), ("Swim", ["TU"])):
         routine = rule(name=title, description=title, slot="routine", windows=SEVEN, minutes_min=60, days_of_week=days)
-        out, _ = await heard(wish("remember", rule=routine))
+        out, _ = await hear_reply(wish("remember", rule=routine))
         (command,) = out.heard
         assert isinstance(command, RememberConstraint)
         kept.append(command.record)

@@ -12,7 +12,7 @@ from tests.factories.reading import read_message
 from tests.factories.sessions import with_fields
 from tests.factories.words import wants
 from tests.fakes.scripted_model import ScriptedModel
-from tests.unit.conversation.sessions import MONDAY, MORNING, event, planned, question, session, task
+from tests.unit.conversation.sessions import MONDAY, MORNING, event, plan_session, question, session, task
 
 from fateforger.calendar.history import HistoryRow
 from fateforger.conversation.language.answers import Decision
@@ -57,7 +57,7 @@ RULES = (
 
 def busy(stage: Stage) -> Session:
     """Return a session with everything that can be open next to the plan."""
-    now = planned(stage, *TASKS, events=MEETINGS)
+    now = plan_session(stage, *TASKS, events=MEETINGS)
     key = now.planning.plan.events[0].block_key if now.planning.plan else ""
     view = HistoryView(asked="c0", rows=(ROW,), total=3, newest="tx1")
     known = RecalledConstraints(day=MONDAY, stage=stage, at=MORNING, versions=RULES, left_out=4)

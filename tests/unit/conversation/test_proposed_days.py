@@ -57,7 +57,7 @@ def own(title: str, start: str, minutes: int, kind: ET = ET.REGENERATION) -> Pro
 GOOD = (work(2, "16:00", 30), work(1, "10:00", 90), own("Walk", "11:30", 15), work(3, "14:00", 50))
 
 
-def shown(result: Draft) -> list[str]:
+def list_blocks(result: Draft) -> list[str]:
     return [f"{b.start:%H:%M}-{b.end:%H:%M} {b.event.name} {b.event.type}" for b in resolve(result.plan)]
 
 
@@ -69,7 +69,7 @@ def wrong(day: Day, *proposed: ProposedBlock) -> str:
 
 def test_a_good_day_is_taken_up_in_time_order_with_lunch_as_ours() -> None:
     result = accept_proposal(DAY, GOOD)
-    assert shown(result) == [
+    assert list_blocks(result) == [
         "10:00-11:30 Report DW",
         "11:30-11:45 Walk R",
         "12:30-13:15 Lunch R",
@@ -128,7 +128,7 @@ def test_the_one_thing_is_never_left_out_for_the_others() -> None:
 
 def test_the_one_thing_may_be_late_when_the_morning_is_full() -> None:
     day = Day(date=MONDAY, tz=TZ, start=at("09:00"), end=at("17:00"), busy=busy("09:00-14:00"), works=(REPORT,))
-    assert shown(accept_proposal(day, [work(1, "15:00", 90)])) == ["15:00-16:30 Report DW"]
+    assert list_blocks(accept_proposal(day, [work(1, "15:00", 90)])) == ["15:00-16:30 Report DW"]
 
 
 def test_long_deep_work_may_come_in_pieces_that_add_up() -> None:
@@ -163,7 +163,7 @@ NIGHT = Day(
 
 def test_elapsed_minutes_over_the_change_of_clocks() -> None:
     result = accept_proposal(NIGHT, [work(1, "01:30", 120, date(2026, 3, 29))])
-    assert shown(result) == ["01:30-04:30 Watch DW"]
+    assert list_blocks(result) == ["01:30-04:30 Watch DW"]
 
 
 @st.composite

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.unit.conversation.sessions import MORNING, at, planned, question, said
+from tests.unit.conversation.sessions import MORNING, at, make_command, plan_session, question
 
 from fateforger.calendar.conflicts import Conflict, describe_value
 from fateforger.calendar.conflicts import phrase_question as in_words
@@ -26,7 +26,7 @@ TZ = zone("Europe/Amsterdam")
 
 
 def asking(*found: Question) -> Session:
-    return planned(TimeboxingStage.REFINE, questions=found)
+    return plan_session(TimeboxingStage.REFINE, questions=found)
 
 
 def texts(session: Session) -> list[str]:
@@ -143,12 +143,12 @@ def test_a_button_says_which_question_it_answers() -> None:
 def test_a_question_that_has_changed_is_asked_anew(target: str) -> None:
     session = asking(question("mail"))
     assert session.planning.plan is not None
-    seen = said("resolve_conflict", keep="plan", key="mail", topic="time", seen=target)
+    seen = make_command("resolve_conflict", keep="plan", key="mail", topic="time", seen=target)
     after = resolve_conflict(session, seen, at_once=True)
     assert (after.to_write, after.session.sync.questions) == (False, session.sync.questions)
     assert after.session.thread.notice is not None
     assert after.session.thread.notice.lines == (ASKED_ANEW,)
-    gone = said("resolve_conflict", keep="plan", key="report", topic="time")
+    gone = make_command("resolve_conflict", keep="plan", key="report", topic="time")
     nothing = resolve_conflict(session, gone, at_once=True).session
     assert nothing.thread.notice is not None
     assert nothing.thread.notice.lines == (NOT_ASKED,)
@@ -183,7 +183,7 @@ def image(conflict: Conflict, fields: EventFields) -> Any:
 
 
 def test_a_question_ends_with_its_block() -> None:
-    session = planned(TimeboxingStage.REFINE)
+    session = plan_session(TimeboxingStage.REFINE)
     assert session.planning.plan is not None
     here, gone = question("mail"), question("nobody")
     left = settle_questions(session.with_sync(questions=(here, gone))).sync.questions

@@ -23,7 +23,7 @@ ALL = ["Keep calendar for all", "Keep plan for all"]
 
 
 def event(harness: Harness, title: str) -> EventImage:
-    return next(e for e in harness.calendar.store.shown().values() if e.summary == title)
+    return next(e for e in harness.calendar.store.get_live_events().values() if e.summary == title)
 
 
 def drag(harness: Harness, title: str, minutes: int) -> None:

@@ -12,7 +12,7 @@ from tests.fakes.memory_constraints import MemoryConstraints
 from tests.fakes.memory_index import MemoryIndex
 from tests.unit.conversation.person import MORNING, Harness, ManualClock
 from tests.unit.conversation.rules import CALLS, QUIET, RULES
-from tests.unit.conversation.sessions import planned
+from tests.unit.conversation.sessions import plan_session
 
 from fateforger.conversation.memory_service import KEPT_FOR, TOO_LONG, ConstraintRetriever, MemoryService
 from fateforger.conversation.turn_values import MemoryReading, with_memory
@@ -25,7 +25,7 @@ from fateforger.session.recall import MOST_NAMED, nameable_constraints
 from fateforger.session.stages import TimeboxingStage
 from fateforger.values import replace
 
-REFINE = planned(TimeboxingStage.REFINE)
+REFINE = plan_session(TimeboxingStage.REFINE)
 
 
 class GatedConstraints(MemoryConstraints):
@@ -186,7 +186,7 @@ def reply(text: str) -> TimeboxingUserReply:
     return TimeboxingUserReply(command_id="c1", user_id="U1", at=MORNING, session_id="s1", text=text)
 
 
-async def indexed(harness: Harness, count: int) -> tuple[MemoryService, MemoryIndex]:
+async def fill_index(harness: Harness, count: int) -> tuple[MemoryService, MemoryIndex]:
     """Return a person with that many wishes and one rule about lunch, all of them in the index."""
     constraints, index = MemoryConstraints(), MemoryIndex()
     wishes = [version_of(f"w{n:03}", necessity="prefer", description=f"wish {n}") for n in range(count)]
@@ -198,7 +198,7 @@ async def indexed(harness: Harness, count: int) -> tuple[MemoryService, MemoryIn
 
 async def test_of_too_many_rules_those_near_to_the_message_are_shown_first(harness: Harness) -> None:
     """The index ranks what a model gets to see, and decides nothing else (K5)."""
-    queue_person, _ = await indexed(harness, 150)
+    queue_person, _ = await fill_index(harness, 150)
     reading = await queue_person.look(REFINE, reply("what do you know about lunch at the canal?"))
     listed = nameable_constraints(with_memory(REFINE, reading, MORNING), reading.versions)
     assert (reading.near[0], listed[0].uid, len(listed)) == ("lunch", "lunch", MOST_NAMED)
@@ -208,14 +208,14 @@ async def test_of_too_many_rules_those_near_to_the_message_are_shown_first(harne
 
 
 async def test_a_click_searches_nothing(harness: Harness) -> None:
-    queue_person, _ = await indexed(harness, 20)
+    queue_person, _ = await fill_index(harness, 20)
     click = ShowMemory(command_id="c1", user_id="U1", at=MORNING, session_id="s1")
     assert (await queue_person.look(REFINE, click)).near == ()
     await queue_person.aclose()
 
 
 async def test_while_the_index_is_away_rules_are_compared_by_spelling(harness: Harness) -> None:
-    queue_person, index = await indexed(harness, 150)
+    queue_person, index = await fill_index(harness, 150)
     index.trouble = MemoryUnavailable("The index is damaged.")
     reading = await queue_person.look(REFINE, reply("lunch at the canal"))
     assert (reading.near[0], reading.error, len(reading.versions)) == ("lunch", None, 151)

@@ -49,7 +49,7 @@ def texts(folder: Path) -> list[str]:
     return [path.read_text() for path in folder.glob("*.json")]
 
 
-async def recorded(harness: Harness, folder: Path) -> list[RecordedTurn]:
+async def read_turns(harness: Harness, folder: Path) -> list[RecordedTurn]:
     """Return the turns in the order in which they began, without drafts made in the background."""
     await harness.coordinator.aclose()
     known = [parse_recorded_turn(json.loads(text), "a recording") for text in texts(folder)]
@@ -70,7 +70,7 @@ async def test_a_whole_day_is_recorded_and_goes_the_same_way_again(
     harness = await opening(speaking(), Redaction(key=key))
     anna = await told_day(harness)
     assert (await anna.session()).stage.number == 5
-    turns = await recorded(harness, tmp_path / "turns")
+    turns = await read_turns(harness, tmp_path / "turns")
     assert [await replay(turn) for turn in turns] == [()] * 11
     said = "".join(texts(tmp_path / "turns")).lower()
     assert [word.lower() in said for word in SECRET_WORDS] == [key is None] * len(SECRET_WORDS)
@@ -111,7 +111,7 @@ async def test_secrets_are_in_no_recording(opening: Open, tmp_path: Path) -> Non
     anna = Person(harness)
     await anna.to_frame()
     await anna.says(f"my token is {token} and {password}")
-    turns = await recorded(harness, tmp_path / "turns")
+    turns = await read_turns(harness, tmp_path / "turns")
     said = "".join(texts(tmp_path / "turns"))
     assert (token in said, password in said, SECRET in said) == (False, False, True)
     assert [await replay(turn) for turn in turns] == [(), ()]
@@ -122,7 +122,7 @@ async def test_a_model_that_fails_is_recorded_as_failing(opening: Open, tmp_path
     anna = Person(harness)
     await anna.to_frame()
     await anna.says("weiter")
-    turn = (await recorded(harness, tmp_path / "turns"))[-1]
+    turn = (await read_turns(harness, tmp_path / "turns"))[-1]
     assert [e.failure.kind for e in turn.runs[0].exchanges if e.failure] == ["model_unreachable"]
     assert await replay(turn) == ()
 

@@ -26,7 +26,7 @@ def at(harness: Harness, clock: str) -> None:
     harness.clock.at = MORNING + timedelta(hours=wanted.hour - 8, minutes=wanted.minute)
 
 
-def planned(session: Session) -> dict[str, str]:
+def read_times(session: Session) -> dict[str, str]:
     assert session.planning.plan is not None
     return {
         b.event.name: f"{b.start:%H:%M}-{b.end:%H:%M}"
@@ -40,9 +40,9 @@ def key(session: Session, title: str) -> str:
     return next(e.block_key for e in session.planning.plan.events if e.name == title)
 
 
-async def committed(anna: Person, harness: Harness, clock: str) -> None:
+async def commit_plan(anna: Person, harness: Harness, clock: str) -> None:
     await anna.to_committed()
-    assert planned(await anna.session()) == WRITTEN
+    assert read_times(await anna.session()) == WRITTEN
     at(harness, clock)
 
 
@@ -60,13 +60,13 @@ async def test_running_late_is_one_change_that_one_undo_takes_back(anna: Person,
     count = await writes(harness)
     await anna.pick("replan.late", "30")
     session = await anna.session()
-    assert (session.stage, planned(session), harness.on_calendar()) == (TimeboxingStage.REFINE, LATE, LATE)
+    assert (session.stage, read_times(session), harness.on_calendar()) == (TimeboxingStage.REFINE, LATE, LATE)
     assert await writes(harness) == count + 1
     assert "“Write report” is now 09:00–10:30 (was 09:00–10:00)." in anna.words
     assert "“Review plans” is now 13:15–14:15 (was 10:10–11:10)." in anna.words
     await anna.press("Undo last update")
     after = await anna.session()
-    assert (planned(after), harness.on_calendar()) == (WRITTEN, WRITTEN)
+    assert (read_times(after), harness.on_calendar()) == (WRITTEN, WRITTEN)
     assert (after.day.inputs, after.planning.unplaced, after.planning.draft_basis) == (
         before.day.inputs,
         before.planning.unplaced,
@@ -78,10 +78,10 @@ async def test_running_late_is_one_change_that_one_undo_takes_back(anna: Person,
 async def test_what_no_longer_fits_has_its_ways_out(anna: Person, harness: Harness) -> None:
     """It is off the calendar in the same write; leaving it for another day keeps it, and so does an undo of that."""
     meeting(harness, "Workshop", "13:15", "18:00")
-    await committed(anna, harness, "09:50")
+    await commit_plan(anna, harness, "09:50")
     await anna.pick("replan.late", "60")
     session = await anna.session()
-    assert planned(session) == {"Write report": "09:00-11:00", "Mail": "11:20-12:20", "Lunch": "12:30-13:15"}
+    assert read_times(session) == {"Write report": "09:00-11:00", "Mail": "11:20-12:20", "Lunch": "12:30-13:15"}
     assert [u.title for u in session.planning.unplaced] == ["Review plans"]
     assert "**Did not fit**\n- Review plans: " in anna.words
     labels = anna.labels()
@@ -113,7 +113,7 @@ async def test_a_block_that_the_person_moved_is_named_as_the_reason(anna: Person
 
 
 async def test_done_early_leaves_the_others_where_they_are(anna: Person, harness: Harness) -> None:
-    await committed(anna, harness, "09:20")
+    await commit_plan(anna, harness, "09:20")
     session = await anna.session()
     await anna.pick("replan.done", key(session, "Write report"))
     after = await anna.session()
@@ -179,7 +179,7 @@ async def test_all_parts_that_are_done_are_the_whole_task(anna: Person, harness:
 
 
 async def test_not_today_is_offered_on_the_next_day(anna: Person, harness: Harness) -> None:
-    await committed(anna, harness, "10:30")
+    await commit_plan(anna, harness, "10:30")
     await anna.pick("replan.not_today", key(await anna.session(), "Mail"))
     assert harness.on_calendar() == {title: when for title, when in WRITTEN.items() if title != "Mail"}
     harness.restart()
@@ -190,7 +190,7 @@ async def test_not_today_is_offered_on_the_next_day(anna: Person, harness: Harne
 
 
 async def test_what_began_before_now_stays_but_for_what_is_named(anna: Person, harness: Harness) -> None:
-    await committed(anna, harness, "11:30")
+    await commit_plan(anna, harness, "11:30")
     missed = key(await anna.session(), "Write report")
     await anna.fill("replan", missed=(missed,))
     assert harness.on_calendar() == {**WRITTEN, "Write report": "13:15-14:15"}
@@ -198,7 +198,7 @@ async def test_what_began_before_now_stays_but_for_what_is_named(anna: Person, h
 
 
 async def test_what_is_on_now_begins_only_now(anna: Person, harness: Harness) -> None:
-    await committed(anna, harness, "09:20")
+    await commit_plan(anna, harness, "09:20")
     await anna.pick("replan.late", "0")
     shown = harness.on_calendar()
     assert shown["Write report"] == "09:20-10:20"
@@ -206,7 +206,7 @@ async def test_what_is_on_now_begins_only_now(anna: Person, harness: Harness) ->
 
 
 async def test_a_meeting_that_was_moved_onto_a_block_offers_to_refit(anna: Person, harness: Harness) -> None:
-    await committed(anna, harness, "09:50")
+    await commit_plan(anna, harness, "09:50")
     assert "Refit the rest" not in anna.labels()
     meeting(harness, "Stand-up", "11:30", "12:00")
     await anna.press("Redo step")
@@ -219,7 +219,7 @@ async def test_a_meeting_that_was_moved_onto_a_block_offers_to_refit(anna: Perso
 async def test_a_meeting_ends_what_takes_longer(anna: Person, harness: Harness) -> None:
     meeting(harness, "Stand-up", "10:30", "11:00")
     await anna.to_committed("Write report")
-    assert planned(await anna.session()) == {"Write report": "09:00-10:00", "Lunch": "12:30-13:15"}
+    assert read_times(await anna.session()) == {"Write report": "09:00-10:00", "Lunch": "12:30-13:15"}
     at(harness, "09:50")
     await anna.pick("replan.late", "40")
     session = await anna.session()
@@ -234,24 +234,24 @@ async def test_a_meeting_ends_what_takes_longer(anna: Person, harness: Harness) 
 
 
 async def test_the_history_takes_the_facts_with_it(anna: Person, harness: Harness) -> None:
-    await committed(anna, harness, "09:50")
+    await commit_plan(anna, harness, "09:50")
     await anna.pick("replan.not_today", key(await anna.session(), "Mail"))
     changed = await anna.session()
     await anna.press("History")
     await anna.press_beside("history", "Undo", row="Your change")
     undone = await anna.session()
-    assert (planned(undone), undone.open_work.deferred, len(undone.day.inputs.tasks)) == (WRITTEN, (), 3)
+    assert (read_times(undone), undone.open_work.deferred, len(undone.day.inputs.tasks)) == (WRITTEN, (), 3)
     await anna.press_beside("history", "Restore")
     redone = await anna.session()
-    assert (planned(redone), redone.open_work.deferred, redone.day.inputs) == (
-        planned(changed),
+    assert (read_times(redone), redone.open_work.deferred, redone.day.inputs) == (
+        read_times(changed),
         changed.open_work.deferred,
         changed.day.inputs,
     )
 
 
 async def test_nothing_to_move_changes_nothing(anna: Person, harness: Harness) -> None:
-    await committed(anna, harness, "09:50")
+    await commit_plan(anna, harness, "09:50")
     count = await writes(harness)
     await anna.click("replan.refit")
     assert "Nothing has to move; the rest of your day stays as it is." in anna.words
@@ -270,7 +270,7 @@ async def test_a_routine_outside_the_frame_keeps_its_hours(
     assert await anna.fill("routine", title="Gym", times=times, minutes=60, kind="H") is None
     await anna.press("Continue")
     await anna.fill("tasks", title_1="Write report", minutes_1=60)
-    assert planned(await anna.session())["Gym"] == "19:00-20:00"
+    assert read_times(await anna.session())["Gym"] == "19:00-20:00"
     await anna.press("Refine")
     await anna.press("Commit to calendar")
     at(harness, "09:10")
@@ -278,5 +278,5 @@ async def test_a_routine_outside_the_frame_keeps_its_hours(
     await anna.press("Redo step")
     await anna.press("Refit the rest")
     session = await anna.session()
-    assert planned(session).get("Gym") == after
+    assert read_times(session).get("Gym") == after
     assert [each.title for each in session.planning.unplaced] == ([] if after else ["Gym"])

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 from tests.factories.constraints import version_of
-from tests.factories.told_rules import found, rule
+from tests.factories.told_rules import build_extraction, rule
 from tests.factories.wishes import rule as wished
 from tests.factories.wishes import wish
 from tests.factories.words import wants
 from tests.fakes.scripted_model import ScriptedModel
 from tests.unit.conversation.person import ANNA, Harness, Person, buttons_in, meeting, words_in
-from tests.unit.conversation.sessions import said, session, task, turn
-from tests.unit.conversation.test_rules import named, newest
+from tests.unit.conversation.sessions import make_command, session, task, turn
+from tests.unit.conversation.test_rules import list_names, newest
 
 from fateforger.conversation.language.rule_extraction import build_records, interpret
 from fateforger.conversation.turn_runs import run_turn
@@ -105,14 +105,17 @@ async def test_words_say_the_same(anna: Person) -> None:
     """S225, S233, S235: this covers an explicit rule, and one found in a message."""
     told = wished(description="walk after lunch", limits=SAID)
     outcome = await run_turn(
-        turn(session(), said("user_reply", text="…")), ScriptedModel(wants("memory"), wish("remember", rule=told))
+        turn(session(), make_command("user_reply", text="…")),
+        ScriptedModel(wants("memory"), wish("remember", rule=told)),
     )
     (version,) = outcome.session.rules.said
     assert limits_of(version.record) == (("gym",), 13, ("REFINE",))
     assert (version.record.source, version.record.needs_confirmation) == (Source.FEEDBACK, True)
     assert version.record.status is Status.PROPOSED
-    heard = found(rule("Walk", "walk after lunch", limits=SAID))
-    (record,) = build_records(await interpret(said("user_reply", text="…"), session(), ScriptedModel(heard)), session())
+    heard = build_extraction(rule("Walk", "walk after lunch", limits=SAID))
+    (record,) = build_records(
+        await interpret(make_command("user_reply", text="…"), session(), ScriptedModel(heard)), session()
+    )
     assert limits_of(record) == limits_of(version.record)
 
 
@@ -120,7 +123,7 @@ async def test_words_change_the_limits_of_a_rule(anna: Person, harness: Harness)
     """S235: “for the next two weeks” of a rule that is there."""
     calls = version_of("calls", user="U1", seq=1)
     more = wish("memory_update_constraint", 1, rule=wished(limits={"kept_days": 14}))
-    given = turn(session(), said("user_reply", text="…"))
+    given = turn(session(), make_command("user_reply", text="…"))
     given = given.model_copy(update={"memory": MemoryReading(versions=(calls,))})
     outcome = await run_turn(given, ScriptedModel(wants("memory"), more))
     assert outcome.session.rules.said[-1].record.lifecycle.ttl_days == 13
@@ -131,7 +134,7 @@ async def test_words_keep_a_rule_for_as_long_again(anna: Person, harness: Harnes
     for limits, left in (({"kept_days": 14}, 13), ({"only_with": ["Gym"]}, 9)):
         calls = version_of("calls", user="U1", seq=1, ttl_days=14, at="2026-02-25T09:00:00+00:00")
         more = wish("memory_update_constraint", 1, rule=wished(limits=limits))
-        given = turn(session(), said("user_reply", text="…"))
+        given = turn(session(), make_command("user_reply", text="…"))
         given = given.model_copy(update={"memory": MemoryReading(versions=(calls,))})
         outcome = await run_turn(given, ScriptedModel(wants("memory"), more))
         assert outcome.session.rules.said[-1].record.lifecycle.ttl_days == left
@@ -267,10 +270,10 @@ async def test_the_list_is_filtered_by_necessity_and_tag(anna: Person, harness: 
     ]
     await harness.store.constraints.write(rules, cause="told")
     await anna.to_frame()
-    assert named(await anna.look("rules", force="must")) == ["Rule a", "Rule c"]
-    assert named(await anna.look("rules", tag="sport")) == ["Rule a", "Rule b"]
-    assert named(await anna.look("rules", tag="sport", force="prefer")) == ["Rule b"]
-    assert sorted(named(await anna.look("rules", tag="*", force="any"))) == ["Rule a", "Rule b", "Rule c"]
+    assert list_names(await anna.look("rules", force="must")) == ["Rule a", "Rule c"]
+    assert list_names(await anna.look("rules", tag="sport")) == ["Rule a", "Rule b"]
+    assert list_names(await anna.look("rules", tag="sport", force="prefer")) == ["Rule b"]
+    assert sorted(list_names(await anna.look("rules", tag="*", force="any"))) == ["Rule a", "Rule b", "Rule c"]
 
 
 async def test_the_kind_of_a_statement_is_told_and_listed_by_form(anna: Person, harness: Harness) -> None:
@@ -279,9 +282,9 @@ async def test_the_kind_of_a_statement_is_told_and_listed_by_form(anna: Person, 
     assert await anna.fill("rule_new", words="My family comes first", dimension="value") is None
     assert await anna.fill("rule_new", words="Run a marathon", dimension="goal") is None
     assert (await newest(harness, "My family comes first")).record.dimension == "value"
-    assert named(await anna.look("rules", tells="value")) == ["My family comes first"]
-    assert named(await anna.look("rules", tells="policy")) == []
-    assert len(named(await anna.look("rules", tells="anything"))) == 2
+    assert list_names(await anna.look("rules", tells="value")) == ["My family comes first"]
+    assert list_names(await anna.look("rules", tells="policy")) == []
+    assert len(list_names(await anna.look("rules", tells="anything"))) == 2
     version = await newest(harness, "Run a marathon")
     form = await anna.look("rule", target=f"{version.seq} {version.uid}")
     assert {field.name: field.value for field in form.inputs}["dimension"] == "goal"
@@ -306,7 +309,7 @@ async def test_words_list_one_sort_of_rules(only: dict[str, Any], expected: set[
         version_of("c", seq=3, necessity="must"),
         version_of("gone", seq=4, status="declined"),
     )
-    given = turn(session(), said("user_reply", text="my musts?"))
+    given = turn(session(), make_command("user_reply", text="my musts?"))
     given = given.model_copy(update={"memory": MemoryReading(versions=rules)})
     model = ScriptedModel(wants("memory"), wish("memory_list_constraints", only=only))
     view = (await run_turn(given, model)).session.thread.memory

@@ -28,7 +28,7 @@ async def newest(harness: Harness, name: str) -> Version:
     return versions[-1]
 
 
-async def told(harness: Harness, *uids: str, **fields: Any) -> None:
+async def store_rules(harness: Harness, *uids: str, **fields: Any) -> None:
     """Put rules into the store."""
     versions = [version_of(uid, **{"user": ANNA, "name": f"Rule {uid}", **fields}) for uid in uids]
     await harness.store.constraints.write(versions, cause=f"told {uids}"[:400])
@@ -39,7 +39,7 @@ def read(words: str) -> list[str]:
     return [line for line in words.splitlines() if line]
 
 
-def named(shown: Form) -> list[str]:
+def list_names(shown: Form) -> list[str]:
     """Return the rules on a page of the review."""
     return [b.spoken.partition(" ")[2].strip("“”") for b in buttons_in(shown) if b.action == "form.rule"]
 
@@ -179,7 +179,7 @@ async def test_a_rule_for_the_day_only_and_one_for_some_dates(anna: Person, harn
 
 async def test_a_form_over_one_rule_judges_it(anna: Person, harness: Harness) -> None:
     """S35: each button is seen to work in the form itself."""
-    await told(harness, "a", status="proposed", confidence=0.4)
+    await store_rules(harness, "a", status="proposed", confidence=0.4)
     await anna.to_frame()
     assert "“Rule a” (should, please confirm)" in anna.words
     shown = await anna.look("rule", target="1 a")
@@ -220,7 +220,7 @@ async def test_an_edit_changes_what_was_changed_and_keeps_the_rest(anna: Person,
             {"kind": "avoid", "start": "13:00", "end": "14:00"},
         ],
     }
-    await told(harness, "a", **whole)
+    await store_rules(harness, "a", **whole)
     await anna.to_frame()
     known = await newest(harness, "Rule a")
     before, days = known.record, (harness.clock.now().date() - known.updated_at.date()).days
@@ -238,7 +238,7 @@ async def test_an_edit_changes_what_was_changed_and_keeps_the_rest(anna: Person,
 
 
 async def test_saving_a_rule_as_it_is_confirms_it(anna: Person, harness: Harness) -> None:
-    await told(harness, "a", status="proposed", confidence=0.4)
+    await store_rules(harness, "a", status="proposed", confidence=0.4)
     await anna.to_frame()
     assert await anna.fill("rule", target="1 a") is None
     assert (await newest(harness, "Rule a")).record.status is Status.LOCKED
@@ -246,17 +246,17 @@ async def test_saving_a_rule_as_it_is_confirms_it(anna: Person, harness: Harness
 
 async def test_a_rule_that_changed_meanwhile_is_not_overwritten(anna: Person, harness: Harness) -> None:
     """The form stays open with what was written in it."""
-    await told(harness, "a")
+    await store_rules(harness, "a")
     await anna.to_frame()
     shown = await anna.look("rule", target="1 a")
     await anna.fill("rule", target="1 a", words="Other words")
     turned = await anna.look("rule", target=shown.target, kind="buffer")
     assert turned.target == shown.target
-    answer = await _sent(anna, turned, {"words": "Mine", "length": "10"})
+    answer = await _send_form(anna, turned, {"words": "Mine", "length": "10"})
     assert answer == {"words": CHANGED}
 
 
-async def _sent(anna: Person, shown: Form, values: dict[str, Any]) -> dict[str, str] | None:
+async def _send_form(anna: Person, shown: Form, values: dict[str, Any]) -> dict[str, str] | None:
     submission = FormSubmission(
         form=shown.form,
         session_id=shown.session_id,
@@ -291,8 +291,8 @@ async def test_a_rule_replaced_by_a_new_one(anna: Person, harness: Harness) -> N
 async def test_the_review_lists_hundreds_page_by_page(anna: Person, harness: Harness) -> None:
     """S34: the full list, however long; nothing is cut silently."""
     uids = [f"{n:03}" for n in range(300)]
-    await told(harness, *uids[:200])
-    await told(harness, *uids[200:], days_of_week=["TU"])
+    await store_rules(harness, *uids[:200])
+    await store_rules(harness, *uids[200:], days_of_week=["TU"])
     await anna.to_frame()
     assert read(anna.words)[-1] == (
         "**Your rules for this day:** “Rule 000” (should), “Rule 001” (should), “Rule 002” (should);"
@@ -304,7 +304,7 @@ async def test_the_review_lists_hundreds_page_by_page(anna: Person, harness: Har
     while True:
         pages += 1
         assert len(shown.fields) < 60
-        listed += named(shown)
+        listed += list_names(shown)
         following = next((b for b in buttons_in(shown) if b.label == "Next page"), None)
         if following is None:
             break
@@ -314,7 +314,7 @@ async def test_the_review_lists_hundreds_page_by_page(anna: Person, harness: Har
     assert "Rules 289 to 300 of 300." in words_in(shown)
     assert "It is for Tuesday only · said on 1 February 2026" in words_in(shown)
     shown = await anna.look("rules", target=shown.target, page="999")
-    assert named(shown)[-1] == "Rule 299"
+    assert list_names(shown)[-1] == "Rule 299"
     await anna.press("Your rules")
     assert len(anna.buttons_beside("memory")) == 8 + 6
     assert read(anna.beside("memory"))[-1] == "292 more: Review all lists every rule."
@@ -322,36 +322,36 @@ async def test_the_review_lists_hundreds_page_by_page(anna: Person, harness: Har
 
 async def test_the_review_is_searched_and_filtered(anna: Person, harness: Harness) -> None:
     """S34: by words, by how things stand, by reach; each with its count."""
-    await told(harness, "gym", description="Sport after work, at the gym")
-    await told(harness, "call", description="Never call me at the gym", days_of_week=["TU"])
-    await told(harness, "old", status="declined")
-    await told(harness, "doubt", status="proposed", confidence=0.3, scope="datespan", start_date="2026-03-01")
+    await store_rules(harness, "gym", description="Sport after work, at the gym")
+    await store_rules(harness, "call", description="Never call me at the gym", days_of_week=["TU"])
+    await store_rules(harness, "old", status="declined")
+    await store_rules(harness, "doubt", status="proposed", confidence=0.3, scope="datespan", start_date="2026-03-01")
     await anna.to_frame()
     shown = await anna.look("rules")
-    assert named(shown) == ["Rule gym", "Rule doubt", "Rule call", "Rule old"]
+    assert list_names(shown) == ["Rule gym", "Rule doubt", "Rule call", "Rule old"]
     assert "All 4 rules." in words_in(shown)
-    assert (await found(anna, words="GYM call")) == (["Rule call"], "1 of your 4 rules fits.")
-    assert (await found(anna, words="tuesday")) == (["Rule call"], "1 of your 4 rules fits.")
-    assert (await found(anna, status="used")) == (["Rule gym", "Rule doubt"], "2 of your 4 rules fit.")
-    assert (await found(anna, status="confirm")) == (["Rule doubt"], "1 of your 4 rules fits.")
-    assert (await found(anna, status="out")) == (["Rule old"], "1 of your 4 rules fits.")
-    assert (await found(anna, reach="dated")) == (["Rule doubt"], "1 of your 4 rules fits.")
-    assert (await found(anna, words="yoga")) == ([], "None of your 4 rules fits this search.")
-    assert (await found(anna, status="nonsense"))[1] == "All 4 rules."
+    assert (await filter_rules(anna, words="GYM call")) == (["Rule call"], "1 of your 4 rules fits.")
+    assert (await filter_rules(anna, words="tuesday")) == (["Rule call"], "1 of your 4 rules fits.")
+    assert (await filter_rules(anna, status="used")) == (["Rule gym", "Rule doubt"], "2 of your 4 rules fit.")
+    assert (await filter_rules(anna, status="confirm")) == (["Rule doubt"], "1 of your 4 rules fits.")
+    assert (await filter_rules(anna, status="out")) == (["Rule old"], "1 of your 4 rules fits.")
+    assert (await filter_rules(anna, reach="dated")) == (["Rule doubt"], "1 of your 4 rules fits.")
+    assert (await filter_rules(anna, words="yoga")) == ([], "None of your 4 rules fits this search.")
+    assert (await filter_rules(anna, status="nonsense"))[1] == "All 4 rules."
     searched = await anna.look("rules", words="gym", status="out")
     again = await anna.look("rules", target=searched.target, everything="yes")
-    assert (named(again), again.inputs[0].value) == (named(shown), "")
+    assert (list_names(again), again.inputs[0].value) == (list_names(shown), "")
     assert getattr(again.inputs[0], "edition", 0) == 1
 
 
-async def found(anna: Person, **chosen: str) -> tuple[list[str], str]:
+async def filter_rules(anna: Person, **chosen: str) -> tuple[list[str], str]:
     shown = await anna.look("rules", **chosen)
     counted = next(line for line in words_in(shown).splitlines() if "The day is" in line)
-    return named(shown), counted.removesuffix(" The day is Monday 2 March.")
+    return list_names(shown), counted.removesuffix(" The day is Monday 2 March.")
 
 
 async def test_a_search_by_sending_the_form(anna: Person, harness: Harness) -> None:
-    await told(harness, "gym", "call")
+    await store_rules(harness, "gym", "call")
     await anna.to_frame()
     shown = await anna.look("rules", status="used")
     submission = FormSubmission(
@@ -360,7 +360,7 @@ async def test_a_search_by_sending_the_form(anna: Person, harness: Harness) -> N
     )  # fmt: skip
     read = await anna.coordinator.read_form(submission)
     assert isinstance(read, Form)
-    assert (named(read), read.target) == (["Rule gym"], '{"words":"gym","status":"used"}')
+    assert (list_names(read), read.target) == (["Rule gym"], '{"words":"gym","status":"used"}')
 
 
 async def test_two_rules_that_contradict_are_decided_by_one_tap(anna: Person, harness: Harness) -> None:
@@ -379,8 +379,8 @@ async def test_two_rules_that_contradict_are_decided_by_one_tap(anna: Person, ha
 async def test_near_duplicates_are_offered_for_merging(anna: Person, harness: Harness) -> None:
     """S173: never merged silently."""
     windows = {"rule_kind": "avoid_window", "windows": [{"kind": "avoid", "start": "00:00", "end": "10:00"}]}
-    await told(harness, "early", **windows)
-    await told(harness, "calls", **windows)
+    await store_rules(harness, "early", **windows)
+    await store_rules(harness, "calls", **windows)
     await anna.to_frame()
     await anna.press("Your rules")
     labels = [button.label for _, button in anna.buttons_beside("memory")][:3]
@@ -396,7 +396,7 @@ class Away(MemoryConstraints):
 
 async def test_a_memory_card_about_some_rules_says_so(anna: Person, harness: Harness) -> None:
     """S24: what was asked for in words, and not everything."""
-    await told(harness, "gym", "call")
+    await store_rules(harness, "gym", "call")
     await anna.to_frame()
     head = {"command_id": "s1", "user_id": ANNA, "at": MORNING, "session_id": anna.session_id}
     await anna.send(ShowMemory(**head, uids=("gym",)))
@@ -406,12 +406,12 @@ async def test_a_memory_card_about_some_rules_says_so(anna: Person, harness: Har
 
 async def test_while_the_store_is_away_forms_say_so(anna: Person, harness: Harness) -> None:
     """Planning goes on; a form shows what the session knows."""
-    await told(harness, "gym")
+    await store_rules(harness, "gym")
     await anna.to_frame()
     harness.constraints = Away()
     harness.restart()
     shown = await anna.look("rules")
-    assert (words_in(shown).splitlines()[0], named(shown)) == (NOT_ALL, ["Rule gym"])
+    assert (words_in(shown).splitlines()[0], list_names(shown)) == (NOT_ALL, ["Rule gym"])
 
 
 @pytest.mark.parametrize("target", ["", "gone", "x gone", "1 gone", "-1 gone"])
@@ -433,7 +433,7 @@ async def test_rules_without_a_session(anna: Person, harness: Harness) -> None:
     """From App Home: looked through, added, changed and judged, with what a command did shown in its form."""
     assert await anna.fill("rule_new", **MUST) is None
     shown = await anna.look("rules")
-    assert (named(shown), words_in(shown).splitlines()[-1]) == (
+    assert (list_names(shown), words_in(shown).splitlines()[-1]) == (
         ["No calls before 10"],
         "counts on this day · said on 2 March 2026",
     )

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 from tests.factories.constraints import version_of
-from tests.factories.told_rules import found, rule
+from tests.factories.told_rules import build_extraction, rule
 from tests.factories.wishes import rule as wished
 from tests.factories.wishes import wish
 from tests.factories.words import wants
 from tests.fakes.scripted_model import ScriptedModel
 from tests.unit.conversation.person import ANNA, Harness, Person, words_in
-from tests.unit.conversation.sessions import said, session, turn
+from tests.unit.conversation.sessions import make_command, session, turn
 
 from fateforger.conversation.language.rule_extraction import build_records, interpret
 from fateforger.conversation.turn_runs import run_turn
@@ -71,9 +71,9 @@ async def test_words_tie_no_rule_to_a_time_zone() -> None:
     """S412: neither words to be remembered nor a rule found in a message."""
     windows = [avoiding("00:00", "10:00")]
     told = wished(description="nothing before ten", windows=windows)
-    reply = said("user_reply", text="…")
+    reply = make_command("user_reply", text="…")
     now = (await run_turn(turn(session(), reply), ScriptedModel(wants("memory"), wish("remember", rule=told)))).session
-    heard = found(rule("Late", "nothing before ten", windows=windows))
+    heard = build_extraction(rule("Late", "nothing before ten", windows=windows))
     (record,) = build_records(await interpret(reply, session(), ScriptedModel(heard)), session())
     assert {now.rules.said[-1].record.applicability.timezone, record.applicability.timezone} == {None}
 
@@ -81,7 +81,7 @@ async def test_words_tie_no_rule_to_a_time_zone() -> None:
 async def test_times_that_words_change_are_tied_to_no_time_zone() -> None:
     """S412: the rule was tied to one by an earlier version."""
     old = version_of("old", user="U1", seq=1, timezone="Europe/Amsterdam", windows=[avoiding("00:00", "10:00")])
-    given = turn(session(), said("user_reply", text="…"))
+    given = turn(session(), make_command("user_reply", text="…"))
     given = given.model_copy(update={"memory": MemoryReading(versions=(old,))})
     more = wish("memory_update_constraint", 1, rule=wished(windows=[avoiding("00:00", "11:00")]))
     record = (await run_turn(given, ScriptedModel(wants("memory"), more))).session.rules.said[-1].record

@@ -11,7 +11,7 @@ from tests.factories.wishes import wish
 from tests.factories.words import wants
 from tests.fakes.scripted_model import ScriptedModel
 from tests.unit.conversation.person import Harness, Person, words_in
-from tests.unit.conversation.sessions import said, session, turn
+from tests.unit.conversation.sessions import make_command, session, turn
 from tests.unit.conversation.test_memory import counting, envelope, remember, rule_of
 
 from fateforger.conversation.turn_runs import run_turn
@@ -89,7 +89,7 @@ async def test_its_last_day_is_said(anna: Person) -> None:
 
 
 async def hear(now: Session, command_id: str, answer: dict[str, Any]) -> Session:
-    reply = said("user_reply", text="…").model_copy(update={"command_id": command_id})
+    reply = make_command("user_reply", text="…").model_copy(update={"command_id": command_id})
     return (await run_turn(turn(now, reply), ScriptedModel(wants("memory"), answer))).session
 
 

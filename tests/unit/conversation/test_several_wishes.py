@@ -8,9 +8,9 @@ from datetime import time
 
 import pytest
 from tests.factories.prompts import TYPES
-from tests.factories.words import also, block, frame, inputs, new, patch, timed, wants
+from tests.factories.words import also, block, build_move, frame, inputs, new, patch, wants
 from tests.fakes.scripted_model import Line, ScriptedModel
-from tests.unit.conversation.sessions import planned, said, session, task, turn
+from tests.unit.conversation.sessions import make_command, plan_session, session, task, turn
 from tests.unit.conversation.test_prompts import prompt_of
 
 from fateforger.conversation.graph import NOT_GONE_ON
@@ -30,7 +30,7 @@ TASKS = (task("Report", 60, one_thing=True), task("Mail", 30))
 
 async def hear(now: Session, *lines: Line) -> tuple[TurnOutcome, ScriptedModel]:
     model = ScriptedModel(*lines)
-    outcome = await run_turn(turn(now, said("user_reply", text="…")), model)
+    outcome = await run_turn(turn(now, make_command("user_reply", text="…")), model)
     assert len(model.prompts) == len(lines)
     return outcome, model
 
@@ -80,7 +80,7 @@ async def test_tasks_of_two_parts_of_a_message_are_two_tasks() -> None:
 
 async def test_a_change_of_a_draft_is_made_in_refine() -> None:
     """S263: the person does not have to go on first."""
-    now = planned(Stage.SKELETON, *TASKS)
+    now = plan_session(Stage.SKELETON, *TASKS)
     heard, _ = await hear(now, wants("change"), patch({"op": "swap", "a": "b1", "b": "b2"}))
     was = {each.event.name: each.start for each in by_time(now.planning.plan)} if now.planning.plan else {}
     assert heard.session.stage is Stage.REFINE
@@ -89,14 +89,14 @@ async def test_a_change_of_a_draft_is_made_in_refine() -> None:
 
 
 async def test_put_it_in_goes_through_to_the_calendar() -> None:
-    heard, model = await hear(planned(Stage.SKELETON, *TASKS), wants("commit"))
+    heard, model = await hear(plan_session(Stage.SKELETON, *TASKS), wants("commit"))
     assert (heard.session.stage, model.asked) == (Stage.REVIEW_COMMIT, ["decide"])
     assert [effect.commit for effect in heard.effects if isinstance(effect, WriteCalendar)] == [True]
 
 
 async def test_what_cannot_be_done_keeps_the_plan_off_the_calendar_and_the_rest_is_done() -> None:
     """S263: a refused change gets a note, the question is answered, and nothing is committed without the change."""
-    now = planned(Stage.REFINE, *TASKS).with_options(calendar_write="commit")
+    now = plan_session(Stage.REFINE, *TASKS).with_options(calendar_write="commit")
     unfit = [patch({"op": "remove", "b": "b9"})] * 5
     heard, _ = await hear(
         now, wants("change", also("ask", "why?"), also("commit"), words="drop it"), *unfit, {"answer": "So it fits."}
@@ -106,13 +106,15 @@ async def test_what_cannot_be_done_keeps_the_plan_off_the_calendar_and_the_rest_
 
 
 async def test_the_plan_on_another_day_in_words() -> None:
-    heard, _ = await hear(planned(Stage.REFINE, *TASKS), wants("change"), patch({"op": "to_day", "day": "2026-03-06"}))
+    heard, _ = await hear(
+        plan_session(Stage.REFINE, *TASKS), wants("change"), patch({"op": "to_day", "day": "2026-03-06"})
+    )
     assert [f"{move.day:%A}" for move in heard.heard if isinstance(move, MovePlan)] == ["Friday"]
     assert heard.session.open_work.sent
 
 
 async def test_what_follows_an_undo_is_left_until_it_has_taken_effect() -> None:
-    now = planned(Stage.REFINE, *TASKS)
+    now = plan_session(Stage.REFINE, *TASKS)
     assert now.planning.plan is not None
     step = RefineUpdate(plan_before=now.planning.plan, sentence="It moved.", transactions=("t1",))
     changed = now.with_sync(refine_undo=(step,))
@@ -124,7 +126,7 @@ async def test_what_follows_an_undo_is_left_until_it_has_taken_effect() -> None:
 async def test_a_change_and_a_commit_are_one_write() -> None:
     """With two writes, the counts would be added up twice."""
     heard, _ = await hear(
-        planned(Stage.SKELETON, *TASKS), wants("change", also("commit")), patch(timed(1, "16:00", 30))
+        plan_session(Stage.SKELETON, *TASKS), wants("change", also("commit")), patch(build_move(1, "16:00", 30))
     )
     assert heard.session.stage is Stage.REVIEW_COMMIT
     assert [effect.commit for effect in heard.effects if isinstance(effect, WriteCalendar)] == [True]
@@ -139,13 +141,13 @@ async def test_an_answer_is_kept_for_a_second_run_of_the_turn() -> None:
 
 @pytest.mark.parametrize("stage", [Stage.SKELETON, Stage.REFINE, Stage.REVIEW_COMMIT])
 async def test_a_draft_that_is_there_is_not_committed(stage: Stage) -> None:
-    heard, _ = await hear(planned(stage, *TASKS), wants("draft"))
+    heard, _ = await hear(plan_session(stage, *TASKS), wants("draft"))
     assert (heard.session.stage, heard.effects) == (stage, ())
     assert NOTHING in read(heard)
 
 
 async def test_all_blocks_since_a_time_are_shifted() -> None:
-    now = planned(Stage.REFINE, *TASKS)
+    now = plan_session(Stage.REFINE, *TASKS)
     later = patch({"op": "shift", "since": "00:00", "minutes": 15}, block("Walk", "17:00", 20, "H"))
     heard, _ = await hear(now, wants("change"), later)
     was = {each.event.name: each.start for each in by_time(now.planning.plan)} if now.planning.plan else {}

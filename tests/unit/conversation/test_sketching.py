@@ -9,7 +9,7 @@ import pytest
 from tests.factories.constraints import version_of
 from tests.fakes.scripted_model import ScriptedModel
 from tests.unit.conversation.rules import avoiding, knowing
-from tests.unit.conversation.sessions import MORNING, event, move, planned, said, session, task, turn
+from tests.unit.conversation.sessions import MORNING, event, make_command, move, plan_session, session, task, turn
 
 from fateforger.conversation.language.model_calls import VERSIONS
 from fateforger.conversation.language.plan_proposals import NO_USE, sketch_day, without_sketch
@@ -39,7 +39,7 @@ TASKS = (task("Report", 90, one_thing=True), task("Mail", 30))
 STANDUP = event("Standup", "09:30", "10:00")
 
 
-def listed(**more: Any) -> Session:
+def make_session(**more: Any) -> Session:
     return session(Stage.CAPTURE_INPUTS, STANDUP, inputs=InputFacts(tasks=TASKS), **more)
 
 
@@ -54,15 +54,15 @@ def answer(*blocks: dict[str, Any]) -> dict[str, Any]:
     return {"blocks": list(blocks)}
 
 
-def shown(sketch: Sketch) -> list[str]:
+def list_blocks(sketch: Sketch) -> list[str]:
     assert sketch.plan is not None
     return [f"{b.start:%H:%M} {b.event.name}" for b in resolve(sketch.plan)]
 
 
 async def test_an_answer_becomes_a_plan_with_keys_of_ours() -> None:
-    now, model = listed(), ScriptedModel(answer(*GOOD))
+    now, model = make_session(), ScriptedModel(answer(*GOOD))
     sketch = await sketch_day(now, model, now=MORNING)
-    assert shown(sketch) == ["10:00 Report", "11:30 Walk", "12:30 Lunch", "16:00 Mail"]
+    assert list_blocks(sketch) == ["10:00 Report", "11:30 Walk", "12:30 Lunch", "16:00 Mail"]
     assert sketch.plan is not None
     report, walk, lunch, mail = (e.key for e in sketch.plan.events)
     assert (report, lunch, mail) == ("report", "lunch-2026-03-02", "mail")
@@ -74,8 +74,8 @@ async def test_an_answer_becomes_a_plan_with_keys_of_ours() -> None:
 
 async def test_the_same_pause_in_another_draft_is_the_same_block() -> None:
     later = [block(1, "10:00", 90), block(None, "15:00", 20, "walk"), block(2, "16:00", 30)]
-    first = await sketch_day(listed(), ScriptedModel(answer(*GOOD)), now=MORNING)
-    second = await sketch_day(listed(), ScriptedModel(answer(*later)), now=MORNING)
+    first = await sketch_day(make_session(), ScriptedModel(answer(*GOOD)), now=MORNING)
+    second = await sketch_day(make_session(), ScriptedModel(answer(*later)), now=MORNING)
     assert first.plan is not None
     assert second.plan is not None
     keys = [{e.name.casefold(): e.key for e in plan.events} for plan in (first.plan, second.plan)]
@@ -84,7 +84,7 @@ async def test_the_same_pause_in_another_draft_is_the_same_block() -> None:
 
 async def test_what_breaks_a_rule_goes_back_once_with_what_is_wrong() -> None:
     model = ScriptedModel(answer(block(1, "09:15", 90), block(2, "08:00", 30)), answer(*GOOD))
-    await sketch_day(listed(), model, now=MORNING)
+    await sketch_day(make_session(), model, now=MORNING)
     ((_, mistake),) = model.prompts[1].history
     assert mistake == (
         "Task 2 (08:00–08:30) leaves the day, which is 09:00–18:00."
@@ -93,9 +93,9 @@ async def test_what_breaks_a_rule_goes_back_once_with_what_is_wrong() -> None:
 
 
 async def test_a_night_is_one_day() -> None:
-    now = listed(frame=FrameFacts(day_start=TIME_22, day_end=TIME_03, lunch_start=None))
+    now = make_session(frame=FrameFacts(day_start=TIME_22, day_end=TIME_03, lunch_start=None))
     sketch = await sketch_day(now, ScriptedModel(answer(block(1, "22:00", 90), block(2, "00:30", 30))), now=MORNING)
-    assert shown(sketch) == ["22:00 Report", "00:30 Mail"]
+    assert list_blocks(sketch) == ["22:00 Report", "00:30 Mail"]
 
 
 TIME_22, TIME_03 = (FrameFacts().day_start.replace(hour=h) for h in (22, 3))
@@ -129,9 +129,9 @@ async def test_a_hostile_answer_is_no_draft(kind: str) -> None:
     """The model is asked twice and then given up; the person never sees its text."""
     model = ScriptedModel(HOSTILE[kind], HOSTILE[kind])
     with pytest.raises(ModelUnusable) as caught:
-        await sketch_day(listed(), model, now=MORNING)
+        await sketch_day(make_session(), model, now=MORNING)
     assert len(model.prompts) == 2
-    trouble = without_sketch(listed(), caught.value)
+    trouble = without_sketch(make_session(), caught.value)
     assert trouble.trouble is not None
     assert "asks it again" in trouble.trouble
     assert len(model.prompts[1].history[0][0]) <= 4_000
@@ -139,11 +139,13 @@ async def test_a_hostile_answer_is_no_draft(kind: str) -> None:
 
 async def test_markup_in_a_title_is_one_plain_line() -> None:
     title = "<@U1>\n# *Break*\x00 [x](http://evil)" + "y" * 200
-    sketch = await sketch_day(listed(), ScriptedModel(answer(*GOOD, block(None, "17:00", 15, title))), now=MORNING)
+    sketch = await sketch_day(
+        make_session(), ScriptedModel(answer(*GOOD, block(None, "17:00", 15, title))), now=MORNING
+    )
     assert sketch.plan is not None
     name = sketch.plan.events[-1].name
     assert (len(name), "\n" in name, "\x00" in name) == (80, False, False)
-    at_skeleton = planned(Stage.SKELETON, *TASKS, events=(STANDUP,))
+    at_skeleton = plan_session(Stage.SKELETON, *TASKS, events=(STANDUP,))
     drawn = apply_sketch(at_skeleton, sketch, DraftDay(over=None, another=False))
     assert "[x](http" not in (drawn.planning.overview or "")
 
@@ -152,37 +154,37 @@ async def test_markup_in_a_title_is_one_plain_line() -> None:
 
 
 async def test_the_node_drafts_itself_and_asks_for_a_models_draft() -> None:
-    outcome = await run_turn(turn(listed(), move(Move.PROCEED)))
+    outcome = await run_turn(turn(make_session(), move(Move.PROCEED)))
     assert outcome.session.planning.plan is not None
     assert outcome.effects == (DraftDay(over=None, another=False),)
 
 
 async def test_redo_asks_for_another_one_in_the_place_of_the_plan() -> None:
-    now = planned(Stage.SKELETON)
+    now = plan_session(Stage.SKELETON)
     outcome = await run_turn(turn(now, move(Move.REDO)))
     assert outcome.effects == (DraftDay(over=now.planning.plan, another=True),)
 
 
 async def test_a_draft_that_stands_is_not_made_again() -> None:
-    outcome = await run_turn(turn(planned(Stage.REFINE), move(Move.BACK)))
+    outcome = await run_turn(turn(plan_session(Stage.REFINE), move(Move.BACK)))
     assert outcome.effects == ()
 
 
 async def test_several_things_told_at_once_are_drafted_once() -> None:
-    now = planned(Stage.SKELETON)
-    commands = [said("add_tasks", tasks=[task(f"New {n}").model_dump()], proceed=False) for n in (1, 2)]
+    now = plan_session(Stage.SKELETON)
+    commands = [make_command("add_tasks", tasks=[task(f"New {n}").model_dump()], proceed=False) for n in (1, 2)]
     outcome = await run_turn(turn(now, commands[0], rest=(commands[1],)))
     assert [type(effect) for effect in outcome.effects] == [DraftDay]
     assert len(outcome.session.day.inputs.tasks) == 4
 
 
 def test_a_sketch_of_another_day_changes_nothing() -> None:
-    now = planned(Stage.SKELETON)
+    now = plan_session(Stage.SKELETON)
     assert apply_sketch(now, Sketch(basis="other", plan=now.planning.plan), DraftDay(over=None, another=False)) == now
 
 
 def test_what_was_said_stays_beside_the_reason() -> None:
-    now = planned(Stage.SKELETON, notice=Notice(lines=("Which Tuesday?",)))
+    now = plan_session(Stage.SKELETON, notice=Notice(lines=("Which Tuesday?",)))
     after = apply_sketch(now, without_sketch(now, ModelTimedOut("Slow.")), DraftDay(over=None, another=False))
     assert after.thread.notice is not None
     assert after.thread.notice.lines[0] == "Which Tuesday?"
@@ -191,7 +193,7 @@ def test_what_was_said_stays_beside_the_reason() -> None:
 
 
 async def test_a_draft_like_the_plan_before_leaves_no_step_to_take_back() -> None:
-    refined = planned(Stage.SKELETON, *TASKS, events=(STANDUP,))
+    refined = plan_session(Stage.SKELETON, *TASKS, events=(STANDUP,))
     sketch = await sketch_day(refined, ScriptedModel(answer(*GOOD)), now=MORNING)
     assert sketch.plan is not None
     now = apply_sketch(refined, sketch, DraftDay(over=None, another=False))
@@ -214,19 +216,19 @@ LATE = [block(1, "10:00", 90), block(2, "16:00", 30)]
 
 async def test_a_draft_that_breaks_a_must_goes_back_once() -> None:
     """S93: with the person's words."""
-    now = knowing(listed(), avoiding("late", "15:00", "18:00", description="nothing after three"))
+    now = knowing(make_session(), avoiding("late", "15:00", "18:00", description="nothing after three"))
     model = ScriptedModel(answer(*LATE), answer(block(1, "10:00", 90), block(2, "14:00", 30)))
     sketch = await sketch_day(now, model, now=MORNING)
     ((_, mistake),) = model.prompts[1].history
     assert mistake == "“Mail” breaks what must be followed: “nothing after three”. Put it elsewhere."
-    assert shown(sketch) == ["10:00 Report", "12:30 Lunch", "14:00 Mail"]
+    assert list_blocks(sketch) == ["10:00 Report", "12:30 Lunch", "14:00 Mail"]
 
 
 async def test_what_still_breaks_a_must_is_moved_and_nothing_else() -> None:
-    now = knowing(listed(), avoiding("late", "15:00", "18:00"))
+    now = knowing(make_session(), avoiding("late", "15:00", "18:00"))
     blocks = [*LATE, block(None, "13:30", 15, "Walk")]
     sketch = await sketch_day(now, ScriptedModel(answer(*blocks), answer(*blocks)), now=MORNING)
-    assert shown(sketch) == ["10:00 Report", "12:30 Lunch", "13:30 Walk", "14:30 Mail"]
+    assert list_blocks(sketch) == ["10:00 Report", "12:30 Lunch", "13:30 Walk", "14:30 Mail"]
     assert sketch.trouble is None
     said = "To keep your rules, I moved “Mail” from 16:00 to 14:30 in the model's draft."
     assert sketch.mended == (said,)
@@ -240,15 +242,15 @@ async def test_a_rule_of_a_kind_that_only_the_engine_knows_is_kept_too() -> None
     pause = version_of("pause", necessity="must", rule_kind="buffer", scalar_params={"duration_min": 30})
     blocks = [block(1, "10:30", 90), block(2, "13:15", 30)]
     model = ScriptedModel(answer(*blocks), answer(*blocks))
-    sketch = await sketch_day(knowing(listed(), pause), model, now=MORNING)
+    sketch = await sketch_day(knowing(make_session(), pause), model, now=MORNING)
     assert len(model.prompts) == 2
-    assert shown(sketch) == ["10:30 Report", "12:30 Lunch", "13:45 Mail"]
+    assert list_blocks(sketch) == ["10:30 Report", "12:30 Lunch", "13:45 Mail"]
 
 
 async def test_what_cannot_be_mended_is_our_own_draft_and_says_so() -> None:
     """All that a model places cannot be kept clear of that: there is not enough time left for it."""
     tasks = InputFacts(tasks=(task("Report", 120), task("Mail", 240)))
-    now = knowing(listed().with_day(inputs=tasks), avoiding("late", "14:00", "18:00"))
+    now = knowing(make_session().with_day(inputs=tasks), avoiding("late", "14:00", "18:00"))
     blocks = [block(1, "10:00", 120), block(2, "13:30", 240)]
     sketch = await sketch_day(now, ScriptedModel(answer(*blocks), answer(*blocks)), now=MORNING)
     assert (sketch.plan, sketch.trouble) == (None, NO_USE)
@@ -259,7 +261,7 @@ async def test_rules_that_contradict_each_other_do_not_keep_a_model_from_draftin
     never = avoiding("never", "00:00", "23:55", confidence=0.4)
     enough = version_of("enough", necessity="must", rule_kind="capacity", scalar_params={"duration_min": 60})
     sketch = await sketch_day(
-        knowing(listed(), never, enough), ScriptedModel(answer(*GOOD), answer(*GOOD)), now=MORNING
+        knowing(make_session(), never, enough), ScriptedModel(answer(*GOOD), answer(*GOOD)), now=MORNING
     )
     assert sketch.trouble is None
     assert sketch.plan is not None
@@ -278,7 +280,7 @@ def in_order(*rules: Version) -> Session:
 async def test_a_draft_that_breaks_the_order_of_the_day_goes_back_once() -> None:
     """The prompt names the rule, in the person's words and in plain ones, and the blocks that break it."""
     model = ScriptedModel(OUT_OF_ORDER, IN_ORDER)
-    assert shown(await sketch_day(in_order(MAIL_FIRST), model, now=MORNING)) == [
+    assert list_blocks(await sketch_day(in_order(MAIL_FIRST), model, now=MORNING)) == [
         "10:00 Mail",
         "12:30 Lunch",
         "13:30 Report",
@@ -301,7 +303,7 @@ async def test_what_only_should_be_or_what_our_own_draft_cannot_keep_holds_no_dr
     fields = {"necessity": "must", "day_rule": "BEFORE deep_work: admin_done", **rule}
     model = ScriptedModel(OUT_OF_ORDER)
     sketch = await sketch_day(in_order(version_of("first", **fields)), model, now=MORNING)
-    assert shown(sketch) == ["10:00 Report", "12:30 Lunch", "16:00 Mail"]
+    assert list_blocks(sketch) == ["10:00 Report", "12:30 Lunch", "16:00 Mail"]
     assert len(model.prompts) == 1
 
 
@@ -310,7 +312,7 @@ async def test_an_order_that_is_kept_in_another_way_breaks_nothing() -> None:
     tasks = (*WITH_MAIL, task("Post", 30, details=TaskDetails(kind=TaskKind.SHALLOW)))
     now = knowing(session(Stage.CAPTURE_INPUTS, STANDUP, inputs=InputFacts(tasks=tasks)), MAIL_FIRST)
     model = ScriptedModel(answer(block(2, "10:00", 30), block(1, "13:30", 90), block(3, "16:00", 30)))
-    assert shown(await sketch_day(now, model, now=MORNING)) == [
+    assert list_blocks(await sketch_day(now, model, now=MORNING)) == [
         "10:00 Mail",
         "12:30 Lunch",
         "13:30 Report",

@@ -17,7 +17,7 @@ from tests.unit.conversation.test_memory import remember
 from fateforger.session.recall import CONSTRAINT_EVENTS, constraint_histories
 
 
-async def told(harness: Harness, anna: Person) -> dict[str, tuple[str, ...]]:
+async def read_histories(harness: Harness, anna: Person) -> dict[str, tuple[str, ...]]:
     stored = await harness.store.constraints.of(ANNA)
     return {chapter.name: chapter.events for chapter in constraint_histories(await anna.session(), stored)}
 
@@ -27,10 +27,10 @@ async def test_from_said_to_applied(harness: Harness, anna: Person, caplog: pyte
     caplog.set_level(logging.INFO, "fateforger")
     await anna.to_tasks()
     await remember(anna, "Bed at ten", "22:00")
-    assert await told(harness, anna) == {"Bed at ten": ("extracted", "stored", "selected", "applied")}
+    assert await read_histories(harness, anna) == {"Bed at ten": ("extracted", "stored", "selected", "applied")}
     later = Person(harness)
     await later.to_tasks()
-    assert await told(harness, later) == {"Bed at ten": ("selected", "applied")}
+    assert await read_histories(harness, later) == {"Bed at ten": ("selected", "applied")}
     lines = [line for line in caplog.messages if line.startswith("constraints ")]
     assert {line.split()[1] for line in lines} >= {"stored", "selected", "applied"}
     assert "Bed at ten" not in "".join(lines)
@@ -43,7 +43,7 @@ async def test_what_is_set_aside_is_selected_and_not_applied(harness: Harness, a
     await remember(anna, "Bed at ten", "22:00")
     (stored,) = await harness.store.constraints.of(ANNA)
     await anna.click("memory.set_aside", f"{stored.seq} {stored.uid}")
-    assert await told(harness, anna) == {"Bed at ten": ("extracted", "stored", "selected", "set_aside")}
+    assert await read_histories(harness, anna) == {"Bed at ten": ("extracted", "stored", "selected", "set_aside")}
 
 
 async def test_the_command(harness: Harness, anna: Person, tmp_path: Path) -> None:

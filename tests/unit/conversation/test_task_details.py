@@ -10,7 +10,7 @@ from tests.factories.tasks import DETAILED
 from tests.factories.words import inputs, new, wants
 from tests.fakes.scripted_model import ScriptedModel
 from tests.unit.conversation.person import Harness, Person
-from tests.unit.conversation.sessions import said, session, task, turn
+from tests.unit.conversation.sessions import make_command, session, task, turn
 
 from fateforger.conversation.turn_runs import run_turn
 from fateforger.planning.plan import resolve
@@ -42,9 +42,9 @@ FACTS = (
 )
 
 
-async def heard(*answers: dict[str, Any]) -> tuple[Task, ...]:
+async def hear_reply(*answers: dict[str, Any]) -> tuple[Task, ...]:
     now = session(TimeboxingStage.CAPTURE_INPUTS, inputs=InputFacts(tasks=(OUTLINE, task("Dentist", 45))))
-    out = await run_turn(turn(now, said("user_reply", text="…")), ScriptedModel(*answers))
+    out = await run_turn(turn(now, make_command("user_reply", text="…")), ScriptedModel(*answers))
     return out.session.day.inputs.tasks
 
 
@@ -59,7 +59,7 @@ async def test_the_row_of_a_task_says_its_details(anna: Person) -> None:
 
 
 async def test_a_task_added_in_words_has_its_details() -> None:
-    *_, added = await heard(wants("answer"), inputs(add=[new("Check-up", 45, details=WORDS)]))
+    *_, added = await hear_reply(wants("answer"), inputs(add=[new("Check-up", 45, details=WORDS)]))
     assert added.details == replace(DETAILED, priority=1, after=(OUTLINE.id,))
 
 
@@ -156,7 +156,7 @@ async def test_a_rule_about_work_is_not_one_about_family(anna: Person) -> None:
 
 
 async def test_a_task_in_words_that_comes_after_no_known_one_is_refused() -> None:
-    there = await heard(wants("answer"), inputs(add=[new("Report", details={"after": ["Nothing"]})]))
+    there = await hear_reply(wants("answer"), inputs(add=[new("Report", details={"after": ["Nothing"]})]))
     assert [each.title for each in there] == ["Outline", "Dentist"]
 
 

@@ -18,7 +18,7 @@ from tests.factories.words import change, inputs, wants
 from tests.fakes.scripted_model import ScriptedModel
 from tests.unit.conversation.person import Harness, Person
 from tests.unit.conversation.queue.person import QueuePerson
-from tests.unit.conversation.sessions import said, session, task, turn
+from tests.unit.conversation.sessions import make_command, session, task, turn
 
 from fateforger.conversation.turn_runs import run_turn
 from fateforger.planning.task_details import BestTime, BoxItem, TaskDetails, TaskKind, Travel
@@ -115,7 +115,7 @@ async def in_words(each: Field, harness: Harness, folder: Path) -> Answer:
     first = task("Outline", 30)
     now = session(TimeboxingStage.CAPTURE_INPUTS, inputs=InputFacts(tasks=(first, task("Dentist", 45))))
     model = ScriptedModel(wants("answer"), inputs(change=[change(2, details=each.said or each.filled)]))
-    out = await run_turn(turn(now, said("user_reply", text="…")), model)
+    out = await run_turn(turn(now, make_command("user_reply", text="…")), model)
     return out.session.day.inputs.tasks[1].details, first.id
 
 
@@ -135,9 +135,9 @@ async def at_the_command_line(each: Field, harness: Harness, folder: Path) -> An
 async def over_mcp(each: Field, harness: Harness, folder: Path) -> Answer:
     robot = Agents(harness.store)
     await robot.let_in()
-    first = str((await robot.done("create_task", {"title": "Outline"}))["task"]["id"])
+    first = str((await robot.expect_success("create_task", {"title": "Outline"}))["task"]["id"])
     details = {} if each.outside else with_first(each.gives.model_dump(mode="json", exclude_defaults=True), first)
-    await robot.done("create_task", {"title": "Dentist", "details": details, **each.outside})
+    await robot.expect_success("create_task", {"title": "Dentist", "details": details, **each.outside})
     (queued,) = [each for each in await harness.store.tasks.of(ANNA) if each.spec.title == "Dentist"]
     return on_the_day(queued), first
 

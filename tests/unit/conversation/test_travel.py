@@ -50,10 +50,10 @@ async def test_the_way_is_drafted_moved_written_and_taken_back_with_its_task(ann
     await anna.press("Undo last update")
     assert spans(await anna.session()) == moved
     await anna.press("Commit to calendar")
-    written = {event.summary: (event.start, event.end) for event in harness.calendar.store.shown().values()}
+    written = {event.summary: (event.start, event.end) for event in harness.calendar.store.get_live_events().values()}
     assert {name: written[name] for name in moved} == moved
     await anna.press("Undo")
-    assert harness.calendar.store.shown() == {}
+    assert harness.calendar.store.get_live_events() == {}
 
 
 async def test_the_way_follows_a_task_that_is_dragged_on_the_calendar(anna: Person, harness: Harness) -> None:
@@ -68,17 +68,17 @@ async def test_the_way_follows_a_task_that_is_dragged_on_the_calendar(anna: Pers
     moved = spans(await anna.session())
     assert_leads(moved)
     await anna.press("Commit to calendar")
-    written = {event.summary: (event.start, event.end) for event in harness.calendar.store.shown().values()}
+    written = {event.summary: (event.start, event.end) for event in harness.calendar.store.get_live_events().values()}
     assert {name: written[name] for name in moved} == moved
     drag(harness, "Dentist", 15)
     await anna.press("Redo step")
     moved = spans(await anna.session())
     assert_leads(moved)
-    written = {event.summary: (event.start, event.end) for event in harness.calendar.store.shown().values()}
+    written = {event.summary: (event.start, event.end) for event in harness.calendar.store.get_live_events().values()}
     assert {name: written[name] for name in moved} == moved
     harness.calendar.store.user_delete(event(harness, "Dentist").id)
     await anna.press("Redo step")
-    assert not {THERE, HOME, "Dentist"} & {event.summary for event in harness.calendar.store.shown().values()}
+    assert not {THERE, HOME, "Dentist"} & {event.summary for event in harness.calendar.store.get_live_events().values()}
 
 
 async def test_a_way_that_a_person_moved_stays_where_it_was_put(anna: Person) -> None:

@@ -44,11 +44,11 @@ class Reader:
 
     @property
     def read(self) -> Read:
-        async def counted(day: date, tz: str) -> Any:
+        async def count_read(day: date, tz: str) -> Any:
             self.reads.append((day, tz))
             return await self.harness.submitter.read(day, tz)
 
-        return counted
+        return count_read
 
     async def late(self) -> tuple[str, ...]:
         return await self.harness.submitter.late()
@@ -369,7 +369,7 @@ async def test_meetings_come_change_and_go_in_every_stage(watch: Watch, anna: Pe
     store = watch.harness.calendar.store
     standup = meeting(watch.harness, "Standup", "09:30", "10:00")
     await {"frame": anna.to_frame, "skeleton": anna.to_skeleton, "refine": anna.to_refine}[stage]()
-    before = store.shown()[standup]
+    before = store.get_live_events()[standup]
     assert isinstance(before.start, datetime)
     assert isinstance(before.end, datetime)
     by = timedelta(hours=5)

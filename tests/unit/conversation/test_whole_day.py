@@ -16,7 +16,7 @@ async def test_from_start_to_committed_in_seven_deeds_and_back(harness: Harness,
     """S51, S53, S85, S238: three tasks, at most eight clicks and submits; Undo puts the calendar back exactly."""
     meeting(harness, "Standup", "09:30", "10:00")
     before = harness.on_calendar()
-    raw = harness.calendar.store.shown()
+    raw = harness.calendar.store.get_live_events()
 
     await anna.start()
     await anna.press("Plan this day")
@@ -48,7 +48,7 @@ async def test_from_start_to_committed_in_seven_deeds_and_back(harness: Harness,
 
     await anna.press("Undo")
     assert harness.on_calendar() == before
-    assert harness.calendar.store.shown() == raw
+    assert harness.calendar.store.get_live_events() == raw
     session = await anna.session()
     assert session.stage is TimeboxingStage.REFINE
     assert (session.sync.write_group, session.sync.written) == (None, None)

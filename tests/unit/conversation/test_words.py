@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.factories.wishes import wish
-from tests.factories.words import also, frame, opening, patch, timed, wants
+from tests.factories.words import also, build_move, frame, opening, patch, wants
 from tests.fakes.google_calendar import Fail
 from tests.fakes.scripted_model import Line, ScriptedModel
 from tests.unit.conversation.person import AMSTERDAM, ANNA, CHANNEL, Harness, Person, open_harness_at
@@ -72,7 +72,7 @@ async def test_a_change_in_words_never_overrules_a_drag_that_was_not_shown(harne
         await person.choose("Report", "15 min later")
         drag(here, "Mail", 240)
     await anna.choose("Mail", "15 min later")
-    await says(ben, wants("answer"), patch(timed(1, "10:30", 60)))
+    await says(ben, wants("answer"), patch(build_move(1, "10:30", 60)))
     assert harness.on_calendar()["Mail"] == "14:15-15:15"
     assert spoken.on_calendar() == harness.on_calendar()
     assert len(open_questions(await ben.session())) == 1
@@ -120,7 +120,7 @@ async def test_leaving_at_five_is_a_change_of_the_plan(spoken: Harness) -> None:
     anna = Person(spoken)
     await anna.to_refine("Report", "Mail")
     rest = "The gym is for Friday, and I plan Monday here."
-    await says(anna, wants("answer"), patch(timed(1, "16:00", 60), question=rest))
+    await says(anna, wants("answer"), patch(build_move(1, "16:00", 60), question=rest))
     assert "**16:00–17:00** Mail" in anna.words
     assert rest in anna.words
     await says(anna, wants("answer"), patch(question=rest))
@@ -138,7 +138,7 @@ async def test_what_was_said_and_changed_last_is_known_to_the_next_reading(spoke
     """S265: so "what did you just change?" and "the other one" can be understood."""
     anna = Person(spoken)
     await anna.to_refine("Report", "Mail")
-    LINES.extend([wants("answer"), patch(timed(1, "16:00", 30))])
+    LINES.extend([wants("answer"), patch(build_move(1, "16:00", 30))])
     await anna.says("mail at four")
     LINES.extend([wants("ask"), {"answer": "I moved Mail to 16:00.", "block": None}])
     await anna.says("what did you just change?")
@@ -154,9 +154,9 @@ async def test_the_rest_of_a_message_is_carried_out_after_its_undo(spoken: Harne
     """S263: "undo that, put mail at three instead, and when is it now?"; what was written is taken back first."""
     anna = Person(spoken)
     await anna.to_refine("Report", "Mail")
-    await says(anna, wants("answer"), patch(timed(1, "16:00", 30)))
+    await says(anna, wants("answer"), patch(build_move(1, "16:00", 30)))
     several = wants("undo", also("change", "mail at three"), also("ask", "when is it now?"), words="undo that")
-    await says(anna, several, patch(timed(1, "15:00", 30)), {"answer": "At three.", "block": None})
+    await says(anna, several, patch(build_move(1, "15:00", 30)), {"answer": "At three.", "block": None})
     assert spoken.on_calendar()["Mail"] == "15:00-15:30"
     assert "“Mail” is now 15:00–15:30" in anna.words
     assert "At three." in anna.words
@@ -172,9 +172,11 @@ async def test_each_effect_of_an_undo_and_a_change_is_said(spoken: Harness) -> N
     anna = Person(spoken)
     await anna.to_refine("Report", "Mail")
     await anna.choose("Mail", "15 min later")
-    await says(anna, wants("change"), patch(timed(1, "16:00", 30)))
+    await says(anna, wants("change"), patch(build_move(1, "16:00", 30)))
     assert anna.words.count("Calendar: 1 updated.") == 1
-    await says(anna, wants("undo", also("change", "mail at three"), words="undo that"), patch(timed(1, "15:00", 30)))
+    await says(
+        anna, wants("undo", also("change", "mail at three"), words="undo that"), patch(build_move(1, "15:00", 30))
+    )
     assert spoken.on_calendar()["Mail"] == "15:00-15:30"
     undone, changed = anna.words.split("Calendar: 1 updated.")[:-1]
     assert "Your last change is taken back." in undone
@@ -185,7 +187,7 @@ async def test_what_follows_an_undo_that_failed_does_not_go_on(spoken: Harness) 
     """S263: nothing is committed with a change that was to be taken back."""
     anna = Person(spoken)
     await anna.to_refine("Report", "Mail")
-    await says(anna, wants("answer"), patch(timed(1, "16:00", 30)))
+    await says(anna, wants("answer"), patch(build_move(1, "16:00", 30)))
     for nth in range(99):
         spoken.calendar.inject(Fail(CalendarUnreachable("Away.")), verb="delete", nth=nth)
     await says(anna, wants("undo", also("commit")))
@@ -197,7 +199,7 @@ async def test_a_change_that_was_undone_is_made_again_by_button_and_in_words(spo
     """S266"""
     anna = Person(spoken)
     await anna.to_refine("Report", "Mail")
-    await says(anna, wants("answer"), patch(timed(1, "16:00", 30)))
+    await says(anna, wants("answer"), patch(build_move(1, "16:00", 30)))
     for again in ("button", "words"):
         await anna.press("Undo last update")
         assert spoken.on_calendar().get("Mail") != "16:00-16:30"
@@ -226,13 +228,13 @@ async def test_each_change_of_the_schedule_is_carried_out_by_one_function(
     await says(
         anna,
         wants("memory", also("change", "mail at four")),
-        patch(timed(1, "16:00", 30)),
+        patch(build_move(1, "16:00", 30)),
         wish("memory_list_constraints"),
     )
     assert spoken.on_calendar()["Mail"] == "16:00-16:30"
     assert (await anna.session()).thread.memory is not None
     await anna.press("Commit to calendar")
-    await says(anna, wants("change"), patch(timed(2, "15:00", 30)))
+    await says(anna, wants("change"), patch(build_move(2, "15:00", 30)))
     assert spoken.on_calendar()["Mail"] == "15:00-15:30"
     assert changed == ["ShiftBlock", "ApplyPatch", "ApplyPatch"]
 
@@ -245,7 +247,7 @@ async def test_why_names_the_person_who_put_a_block_there(spoken: Harness) -> No
     await says(anna, wants("ask"), {"answer": "Because.", "block": "b1"})
     assert "You put it there: " in anna.words
     assert "earliest" not in anna.words
-    await says(anna, wants("change"), patch(timed(0, "13:15", 60)))
+    await says(anna, wants("change"), patch(build_move(0, "13:15", 60)))
     await says(anna, wants("ask"), {"answer": "Because.", "block": "b1"})
     assert "You put it there: “" in anna.words
     assert "13:15" in anna.words
@@ -256,7 +258,7 @@ async def test_put_it_back_how_it_was(spoken: Harness) -> None:
     anna = Person(spoken)
     await anna.to_refine("Report", "Mail")
     before = (await anna.session()).planning.plan
-    await says(anna, wants("change"), patch(timed(1, "16:00", 30)))
+    await says(anna, wants("change"), patch(build_move(1, "16:00", 30)))
     await says(anna, wants("undo"))
     assert (await anna.session()).planning.plan == before
     await says(anna, wants("undo"))
@@ -268,8 +270,10 @@ async def test_no_the_other_one_in_a_thread(spoken: Harness) -> None:
     """S277: the wrong block is put back and the other one moved, in one turn; the prompt holds earlier messages."""
     anna = Person(spoken)
     await anna.to_refine("Report", "Mail")
-    await says(anna, wants("change"), patch(timed(1, "16:00", 60)))
-    await says(anna, wants("undo", also("change", "the other one at four"), words="no"), patch(timed(0, "16:00", 60)))
+    await says(anna, wants("change"), patch(build_move(1, "16:00", 60)))
+    await says(
+        anna, wants("undo", also("change", "the other one at four"), words="no"), patch(build_move(0, "16:00", 60))
+    )
     assert spoken.on_calendar()["Report"] == "16:00-17:00"
     assert spoken.on_calendar()["Mail"] != "16:00-17:00"
     assert isinstance(spoken.model, ScriptedModel)
@@ -282,7 +286,7 @@ async def test_yes_after_a_question_of_the_bot(spoken: Harness) -> None:
     await anna.to_refine("Report", "Mail")
     await says(anna, wants("change"), patch(question="Shall I move Mail to 16:00?"))
     assert "Shall I move Mail to 16:00?" in anna.words
-    await says(anna, wants("accept_pending", number=1), patch(timed(1, "16:00", 60)))
+    await says(anna, wants("accept_pending", number=1), patch(build_move(1, "16:00", 60)))
     assert isinstance(spoken.model, ScriptedModel)
     assert all("Shall I move Mail to 16:00?" in prompt.user for prompt in spoken.model.prompts[-2:])
     assert spoken.on_calendar()["Mail"] == "16:00-17:00"

@@ -17,6 +17,8 @@ from tests.factories.wishes import rule, wish
 from tests.factories.words import (
     also,
     block,
+    build_move,
+    build_removal,
     change,
     course,
     day,
@@ -24,14 +26,12 @@ from tests.factories.words import (
     inputs,
     new,
     patch,
-    removed,
-    timed,
     wants,
     way,
 )
 from tests.fakes.scripted_model import ScriptedModel
-from tests.unit.conversation.rules import CALLS, RULES, knowing, stored
-from tests.unit.conversation.sessions import MORNING, event, planned, question, said, session, task, turn
+from tests.unit.conversation.rules import CALLS, RULES, knowing, make_reading
+from tests.unit.conversation.sessions import MORNING, event, make_command, plan_session, question, session, task, turn
 
 from fateforger.calendar.history import HistoryRow
 from fateforger.calendar.model import SafetyCheckKind
@@ -99,7 +99,7 @@ def move(name: str, now: Session, wanted: Move, intent: str) -> Row:
 
 
 def form(name: str, now: Session, room: str, *answers: Answer, target: str = "", **values: Any) -> Row:
-    def filled(shown: Session) -> SessionCommand:
+    def fill_form(shown: Session) -> SessionCommand:
         opened = open_form(shown, FormRequest(form=room, session_id="s1", user_id="U1", target=target, size=1))
         given = {field.name: field.value for field in opened.inputs}
         assert values.keys() <= given.keys()
@@ -111,20 +111,20 @@ def form(name: str, now: Session, room: str, *answers: Answer, target: str = "",
         assert not isinstance(read, Form | FormErrors), read
         return read
 
-    return Row(name, now, f"form.{room}", filled, answers)
+    return Row(name, now, f"form.{room}", fill_form, answers)
 
 
 def by_form(name: str, kind: str, *answers: Answer, **values: Any) -> Row:
     """Return a row for a command as a form of the rules makes it; the form's own tests check that it does."""
-    return Row(name, REFINE, "", lambda _: said(kind, **values), (WORDED, *answers))
+    return Row(name, REFINE, "", lambda _: make_command(kind, **values), (WORDED, *answers))
 
 
-def remembered(row: Row) -> Row:
+def add_rules(row: Row) -> Row:
     """Return the row with these rules in the store, in the order of its list."""
-    return replace(row, memory=stored(*RULES))
+    return replace(row, memory=make_reading(*RULES))
 
 
-def kept(uid: str | None) -> str:
+def build_target(uid: str | None) -> str:
     """Return the target of the buttons for two rules of which one counts."""
     return json.dumps({"uids": [NAMED[0], NAMED[1]], "keep": uid})
 
@@ -146,12 +146,12 @@ MISSED = LIST.with_open_work(offered=tuple(each.model_copy(update={"source": "pl
 CAUGHT_UP = bring_tasks(MISSED, ("taxes", "plants"))
 GIVEN = send_task(LIST, task("Mail", 30), date(2026, 3, 6), MORNING)
 SHORT = LIST.with_day(estimates=(Estimate(kind="deep report", ratio=1.5, count=3, short=3, minutes=90),))
-DRAFT = planned(Stage.SKELETON, *TASKS.tasks)
+DRAFT = plan_session(Stage.SKELETON, *TASKS.tasks)
 ADMIN = task("Admin", 45, details=change_details({"kind": "shallow", "items": ["Bank", "Expenses"]}))
-BOXED = planned(Stage.REFINE, task("Report", 60), ADMIN)
+BOXED = plan_session(Stage.REFINE, task("Report", 60), ADMIN)
 IN_BOX = session(Stage.CAPTURE_INPUTS, inputs=InputFacts(tasks=(task("Report", 60), ADMIN)))
-REFINE = planned(Stage.REFINE, task("Report", 60, one_thing=True), task("Mail", 60), frame=DATE.day.frame)
-PLAINLY = planned(Stage.REFINE, task("Calls", 60), task("Mail", 60), frame=DATE.day.frame)
+REFINE = plan_session(Stage.REFINE, task("Report", 60, one_thing=True), task("Mail", 60), frame=DATE.day.frame)
+PLAINLY = plan_session(Stage.REFINE, task("Calls", 60), task("Mail", 60), frame=DATE.day.frame)
 FIRST, SECOND, LUNCH = [b.key for b in by_time(REFINE.planning.plan)] if REFINE.planning.plan else ("", "", "")
 HELD = REFINE.with_options(calendar_write="commit")
 DOGS = version_of("dogs", necessity="must", seq=9)
@@ -172,7 +172,7 @@ COMMITTED = replace(WRITTEN, stage=Stage.REVIEW_COMMIT)
 HALTED = COMMITTED.with_sync(last_sync=SyncReport(status="partial"))
 
 
-def written(number: int, **more: Any) -> HistoryRow:
+def make_history_row(number: int, **more: Any) -> HistoryRow:
     values = {
         "transaction": f"tx{number}",
         "at": MORNING,
@@ -184,14 +184,17 @@ def written(number: int, **more: Any) -> HistoryRow:
 
 
 LISTED = WRITTEN.with_thread(
-    history=HistoryView(asked="c0", rows=(written(3, title="Undo", button="redo"), written(2)), total=12, newest="tx3")
+    history=HistoryView(
+        asked="c0", rows=(make_history_row(3, title="Undo", button="redo"), make_history_row(2)), total=12, newest="tx3"
+    )
 )
 PREVIEWED = REFINE.with_thread(preview=PreviewView(asked="c0", at=MORNING))
 ASKED = HELD.with_sync(questions=(question(FIRST, shown=True), question(SECOND, "summary", shown=True)))
 ONE, ALL = question_target(ASKED.sync.questions[0]), question_token(open_questions(ASKED))
 
 BETTER = with_fixes(
-    edited_by(REFINE, said("remove_block", key=LUNCH), said("shift_block", key=SECOND, minutes=-10)), MORNING
+    edited_by(REFINE, make_command("remove_block", key=LUNCH), make_command("shift_block", key=SECOND, minutes=-10)),
+    MORNING,
 )
 
 KNOWN = nameable_constraints(REFINE.with_rules(recalled=recall(REFINE, RULES, MORNING)), RULES)
@@ -301,26 +304,26 @@ ROWS = (
     ),
     form(
         "a block changed", REFINE, "edit_block",
-        ANSWER, patch(timed(0, "14:00", 45), {"op": "edit", "b": "b1", "title": "Essay", "notes": "Two pages"}),
+        ANSWER, patch(build_move(0, "14:00", 45), {"op": "edit", "b": "b1", "title": "Essay", "notes": "Two pages"}),
         target=FIRST, title="Essay", start=time(14), minutes=45, notes="Two pages",
     ),
-    form("a block longer", REFINE, "edit_block", ANSWER, patch(timed(0, "09:00", 90)), target=FIRST, minutes=90),
-    form("a block less, in its form", REFINE, "edit_block", ANSWER, patch(removed(0)), target=FIRST, remove=True),
-    click("a block less", REFINE, "block.remove", ANSWER, patch(removed(1)), target=SECOND),
-    click("a block later", REFINE, "block.later", ANSWER, patch(timed(0, "09:15", 60)), target=FIRST),
+    form("a block longer", REFINE, "edit_block", ANSWER, patch(build_move(0, "09:00", 90)), target=FIRST, minutes=90),
+    form("a block less, in its form", REFINE, "edit_block", ANSWER, patch(build_removal(0)), target=FIRST, remove=True),
+    click("a block less", REFINE, "block.remove", ANSWER, patch(build_removal(1)), target=SECOND),
+    click("a block later", REFINE, "block.later", ANSWER, patch(build_move(0, "09:15", 60)), target=FIRST),
     click(
-        "a block moved", REFINE, "block.later", wants("change"), patch(timed(0, "09:15", 60)), target=FIRST
+        "a block moved", REFINE, "block.later", wants("change"), patch(build_move(0, "09:15", 60)), target=FIRST
     ),
-    click("a block earlier", REFINE, "block.earlier", ANSWER, patch(timed(2, "12:15", 45)), target=LUNCH),
+    click("a block earlier", REFINE, "block.earlier", ANSWER, patch(build_move(2, "12:15", 45)), target=LUNCH),
     click(
         "trade places with the next", REFINE, "block.swap_down",
-        ANSWER, patch(timed(1, "09:00", 60), timed(0, "10:10", 60)), target=FIRST,
+        ANSWER, patch(build_move(1, "09:00", 60), build_move(0, "10:10", 60)), target=FIRST,
     ),
     click(
         "trade places with the one before", REFINE, "block.swap_up",
-        ANSWER, patch(timed(1, "09:00", 60), timed(0, "10:10", 60)), target=SECOND,
+        ANSWER, patch(build_move(1, "09:00", 60), build_move(0, "10:10", 60)), target=SECOND,
     ),
-    click("held until the commit", HELD, "block.later", ANSWER, patch(timed(0, "09:15", 60)), target=FIRST),
+    click("held until the commit", HELD, "block.later", ANSWER, patch(build_move(0, "09:15", 60)), target=FIRST),
     click("running late", REFINE, "replan.late", REPLAN, course(late=30), value="30"),
     click("what is on begins only now", REFINE, "replan.late", REPLAN, course(late=0), value="0"),
     click("done already", REFINE, "replan.done", REPLAN, course(done=[0]), value=FIRST),
@@ -376,41 +379,41 @@ ROWS = (
     move("complete the commit", HALTED, Move.RETRY, "retry"),
     move("look again at the committed plan", COMMITTED, Move.REDO, "redo"),
     click("why is it here", REFINE, "block.why", wants("ask"), {"answer": "Because.", "block": "b1"}, value=FIRST),
-    remembered(click("what do you know of me", REFINE, "show_memory", WORDED, wish("memory_list_constraints"))),
-    remembered(by_form("what of that", "show_memory", wish("memory_get_constraint", 2), uids=[NAMED[1]])),
-    remembered(click("enough of that", SHOWN, "hide_memory", wants("close_memory"))),
-    remembered(
+    add_rules(click("what do you know of me", REFINE, "show_memory", WORDED, wish("memory_list_constraints"))),
+    add_rules(by_form("what of that", "show_memory", wish("memory_get_constraint", 2), uids=[NAMED[1]])),
+    add_rules(click("enough of that", SHOWN, "hide_memory", wants("close_memory"))),
+    add_rules(
         by_form(
             "keep a new rule", "remember_constraint", wish("remember", rule=NEW_RULE),
             record={**NEW_RECORD, "status": "locked"},
         )
     ),
-    remembered(
+    add_rules(
         by_form(
             "more air", "set_policy",
             wish("remember", rule=rule(description="leave me more air", slot="slack", minutes_min=20)), records=(MORE_AIR,),
         )
     ),
-    remembered(
+    add_rules(
         by_form(
             "put one in its place", "remember_constraint", wish("memory_supersede_constraint", 2, rule=NEW_RULE),
             record=REPLACING, supersedes=NAMED[1],
         )
     ),
-    remembered(
+    add_rules(
         by_form(
             "change a rule", "revise_constraint", wish("memory_update_constraint", 2, rule=NEW_RULE),
             uid=NAMED[1], record=REVISED, seen=SEEN[1],
         )
     ),
-    remembered(
+    add_rules(
         by_form(
             "put a rule away, and why", "judge_constraint", wish("memory_archive_constraint", 1, reason="over"),
             uid=NAMED[0], verdict="archive", reason="over", seen=SEEN[0],
         )
     ),
     *(
-        remembered(
+        add_rules(
             click(f"a word about a rule: {verdict}", REFINE, f"memory.{verdict}", WORDED, wish(said_, 3), target=THIRD)
         )
         for verdict, said_ in {
@@ -418,10 +421,10 @@ ROWS = (
             "archive": "memory_archive_constraint",
         }.items()
     ),
-    remembered(click("that one counts", TORN, "memory.keep", WORDED, wish("keep", 2), target=kept(NAMED[1]))),
-    remembered(click("both count", TORN, "memory.keep", WORDED, wish("keep", 1, 2), target=kept(None))),
+    add_rules(click("that one counts", TORN, "memory.keep", WORDED, wish("keep", 2), target=build_target(NAMED[1]))),
+    add_rules(click("both count", TORN, "memory.keep", WORDED, wish("keep", 1, 2), target=build_target(None))),
     click("fine this once", EARLY, "memory.allow", wants("accept_pending"), target=f"{AGAINST.token} calls"),
-    remembered(click("take that back", WROTE, "undo_memory", WORDED, wish("undo"), target="c0")),
+    add_rules(click("take that back", WROTE, "undo_memory", WORDED, wish("undo"), target="c0")),
     *(
         replace(
             click(f"{answer} what an agent proposes", REFINE, f"proposal.{answer}", wants(intent), target="p1"),
@@ -429,11 +432,11 @@ ROWS = (
         )
         for answer, intent in (("apply", "accept_pending"), ("deny", "refuse_pending"))
     ),
-    click("correct the committed plan", COMMITTED, "block.later", ANSWER, patch(timed(0, "09:15", 60)), target=FIRST),
+    click("correct the committed plan", COMMITTED, "block.later", ANSWER, patch(build_move(0, "09:15", 60)), target=FIRST),
 )  # fmt: skip
 
 
-def shown(outcome: TurnOutcome) -> dict[str, Any]:
+def dump_outcome(outcome: TurnOutcome) -> dict[str, Any]:
     """Return the whole result of a turn, without generated names: a new block's key."""
     session_ = outcome.session
     new_keys = {
@@ -454,9 +457,9 @@ async def test_words_do_what_the_control_does(row: Row) -> None:
     clicked = await run_turn(turn(row.now, row.deed(row.now), memory=row.memory), silent)
     model = ScriptedModel(*row.answers)
     heard = await run_turn(
-        turn(row.now, said("user_reply", text="…"), memory=row.memory, proposals=row.proposals), model
+        turn(row.now, make_command("user_reply", text="…"), memory=row.memory, proposals=row.proposals), model
     )
-    assert shown(heard) == shown(clicked)
+    assert dump_outcome(heard) == dump_outcome(clicked)
     assert (len(silent.prompts), len(model.prompts)) == (0, len(row.answers))
     assert len(row.answers) <= 2
 

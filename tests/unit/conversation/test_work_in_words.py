@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.factories.wishes import rule, wish
-from tests.factories.words import also, patch, timed, wanting, wants, work
+from tests.factories.words import also, build_move, patch, wanting, wants, work
 from tests.unit.conversation.person import CHANNEL
 from tests.unit.conversation.queue.person import words_of
 from tests.unit.conversation.talking import Talker, talker_at
@@ -105,7 +105,7 @@ async def test_a_reminder_from_the_thread_of_a_plan(talk: Talker) -> None:
 async def test_a_change_of_the_plan_and_a_task_for_the_queue_in_one_message(talk: Talker) -> None:
     await talk.anna.to_refine("Report", "Mail")
     several = wants("change", also("work", "and note the taxes"), words="mail at four")
-    added = await talk.in_thread(several, patch(timed(1, "16:00", 30)), work("Taxes"))
+    added = await talk.in_thread(several, patch(build_move(1, "16:00", 30)), work("Taxes"))
     assert added is not None
     assert "Taxes" in added.text
     assert "“Mail” is now 16:00–16:30" in talk.anna.words

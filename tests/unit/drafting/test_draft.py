@@ -42,7 +42,7 @@ def shallow(name: str, minutes: int | None) -> Work:
     return Work(name.lower(), name, minutes, details=SHALLOW)
 
 
-def shown(result: Draft) -> list[str]:
+def list_blocks(result: Draft) -> list[str]:
     """Return the blocks except the end of the day, which has a test of its own."""
     return [text for text in whole(result) if not text.endswith("Shut down")]
 
@@ -51,7 +51,7 @@ def whole(result: Draft) -> list[str]:
     return [f"{b.start:%H:%M}-{b.end:%H:%M} {b.event.name}" for b in resolve(result.plan)]
 
 
-def left(result: Draft) -> list[UnplacedItem]:
+def list_unplaced(result: Draft) -> list[UnplacedItem]:
     """Return the items that found no place, without the end of the day."""
     return [each for each in result.unplaced if each.title != "Shut down"]
 
@@ -59,7 +59,7 @@ def left(result: Draft) -> list[UnplacedItem]:
 def test_one_thing_first_then_deep_then_shallow() -> None:
     """S206, S208: the one thing early, deep before shallow, ten minutes to breathe after deep work."""
     works = (shallow("Mail", 30), deep("Report", 90), deep("Talk", 60, first=True))
-    assert shown(draft(day(works=works))) == ["09:00-10:00 Talk", "10:10-11:40 Report", "11:50-12:20 Mail"]
+    assert list_blocks(draft(day(works=works))) == ["09:00-10:00 Talk", "10:10-11:40 Report", "11:50-12:20 Mail"]
 
 
 def test_the_one_thing_comes_first_though_much_has_to_make_room() -> None:
@@ -67,9 +67,9 @@ def test_the_one_thing_comes_first_though_much_has_to_make_room() -> None:
     works = (deep("Report", 90), deep("Review", 90, first=True), deep("Thesis", 60), shallow("Mail", 30))
     lunch = LunchWish("lunch-2026-03-02", at("12:30"), 45)
     result = draft(day(end="18:00", busy=busy("10:30-11:30", "14:00-15:00"), lunch=lunch, works=works))
-    assert left(result) == []
-    assert shown(result)[0] == "09:00-10:30 Review"
-    assert "12:30-13:15 Lunch" in shown(result)
+    assert list_unplaced(result) == []
+    assert list_blocks(result)[0] == "09:00-10:30 Review"
+    assert "12:30-13:15 Lunch" in list_blocks(result)
 
 
 def test_meetings_stay_and_gaps_are_filled_around_them() -> None:
@@ -77,83 +77,86 @@ def test_meetings_stay_and_gaps_are_filled_around_them() -> None:
     result = draft(
         day(busy=busy("09:30-10:00", "09:45-10:30", "12:00-13:00"), works=(deep("Report", 90), shallow("Mail", 30)))
     )
-    assert shown(result) == ["09:00-09:30 Mail", "13:00-14:30 Report"]
+    assert list_blocks(result) == ["09:00-09:30 Mail", "13:00-14:30 Report"]
 
 
 def test_meetings_off_the_grid_are_rounded_outward() -> None:
     result = draft(day(busy=busy("09:02-09:58"), works=(shallow("Mail", 30),)))
-    assert shown(result) == ["10:00-10:30 Mail"]
+    assert list_blocks(result) == ["10:00-10:30 Mail"]
 
 
 def test_an_empty_meeting_takes_no_time() -> None:
     result = draft(day(busy=busy("09:00-09:00"), works=(shallow("Mail", 30),)))
-    assert shown(result) == ["09:00-09:30 Mail"]
+    assert list_blocks(result) == ["09:00-09:30 Mail"]
 
 
 def test_lengths_left_open_get_the_usual_ones() -> None:
     """S106: a day with no minutes at all still plans."""
     result = draft(day(works=(deep("Think", None), shallow("Mail", None))))
-    assert shown(result) == ["09:00-10:00 Think", "10:10-10:40 Mail"]
+    assert list_blocks(result) == ["09:00-10:00 Think", "10:10-10:40 Mail"]
 
 
 def test_lengths_off_the_grid_are_kept() -> None:
     result = draft(day(works=(shallow("Call", 47), shallow("Mail", 30))))
-    assert shown(result) == ["09:00-09:47 Call", "09:50-10:20 Mail"]
+    assert list_blocks(result) == ["09:00-09:47 Call", "09:50-10:20 Mail"]
 
 
 def test_order_gives_way_to_a_pause() -> None:
     """After deep work there would be no time to breathe."""
     result = draft(day(end="10:30", works=(deep("Report", 60), shallow("Mail", 30))))
-    assert shown(result) == ["09:00-09:30 Mail", "09:30-10:30 Report"]
+    assert list_blocks(result) == ["09:00-09:30 Mail", "09:30-10:30 Report"]
 
 
 def test_a_part_of_the_day_stays_free_unless_it_shall_be_filled() -> None:
     works = (deep("Report", 90), shallow("Mail", 60), shallow("Calls", 30))
     result = draft(day(end="12:30", works=works))
-    assert shown(result) == ["09:00-10:30 Report", "10:40-11:40 Mail"]
-    ((calls),) = left(result)
+    assert list_blocks(result) == ["09:00-10:30 Report", "10:40-11:40 Mail"]
+    ((calls),) = list_unplaced(result)
     assert calls.reason == "15% of the day stays free, and the rest of it is taken"
     assert [choice.label for choice in calls.choices if choice.way == "fill"] == ["Use the free time"]
-    assert shown(draft(day(end="12:30", works=works, fills=True)))[:2] == ["09:00-10:00 Mail", "10:00-10:30 Calls"]
+    assert list_blocks(draft(day(end="12:30", works=works, fills=True)))[:2] == [
+        "09:00-10:00 Mail",
+        "10:00-10:30 Calls",
+    ]
 
 
 def test_deep_work_longer_than_every_gap_is_split() -> None:
     result = draft(day(busy=busy("11:00-12:00", "14:00-15:00"), works=(deep("Book", 200),)))
-    assert shown(result) == ["09:00-10:30 Book (1/3)", "12:00-12:55 Book (2/3)", "13:05-14:00 Book (3/3)"]
+    assert list_blocks(result) == ["09:00-10:30 Book (1/3)", "12:00-12:55 Book (2/3)", "13:05-14:00 Book (3/3)"]
     assert [e.key for e in result.plan.events] == ["book", "book-2", "book-3", "shutdown-2026-03-02"]
 
 
 def test_no_piece_is_shorter_than_half_an_hour() -> None:
     result = draft(day(end="12:00", busy=busy("10:30-11:00"), works=(deep("Book", 100),)))
-    assert shown(result) == ["09:00-10:10 Book (1/2)", "11:00-11:30 Book (2/2)"]
+    assert list_blocks(result) == ["09:00-10:10 Book (1/2)", "11:00-11:30 Book (2/2)"]
 
 
 def test_shallow_work_is_not_split() -> None:
     result = draft(day(end="12:00", busy=busy("10:00-11:00"), works=(shallow("Filing", 90),)))
-    assert shown(result) == []
-    assert [(u.title, u.reason) for u in left(result)] == [
+    assert list_blocks(result) == []
+    assert [(u.title, u.reason) for u in list_unplaced(result)] == [
         ("Filing", "it needs 1 h 30 min, and the longest free stretch of the day is 1 h")
     ]
 
 
 def test_a_task_longer_than_the_day_is_named() -> None:
     result = draft(day(works=(deep("Everything", 600), shallow("Mail", 30))))
-    assert shown(result) == ["09:00-09:30 Mail"]
-    assert [u.reason for u in left(result)] == ["it needs 10 h, and the whole day has 8 h"]
+    assert list_blocks(result) == ["09:00-09:30 Mail"]
+    assert [u.reason for u in list_unplaced(result)] == ["it needs 10 h, and the whole day has 8 h"]
 
 
 def test_what_does_not_fit_any_more_is_named() -> None:
     works = (deep("Report", 90), shallow("Mail", 45), shallow("Calls", 30))
     result = draft(day(end="11:30", works=works, fills=True))
-    assert shown(result) == ["09:00-10:30 Report", "10:40-11:25 Mail"]
-    assert [(u.title, u.reason) for u in left(result)] == [
+    assert list_blocks(result) == ["09:00-10:30 Report", "10:40-11:25 Mail"]
+    assert [(u.title, u.reason) for u in list_unplaced(result)] == [
         ("Calls", "it needs 30 min, and the longest stretch still free is 10 min")
     ]
 
 
 def test_a_full_day_says_so() -> None:
     result = draft(day(works=(deep("Report", 480), shallow("Mail", 30))))
-    assert [u.reason for u in left(result)] == ["the day is full"]
+    assert [u.reason for u in list_unplaced(result)] == ["the day is full"]
 
 
 def test_lunch_is_a_block() -> None:
@@ -180,12 +183,14 @@ def test_lunch_is_a_block() -> None:
     ids=["later", "earlier", "half an hour", "shorter"],
 )
 def test_lunch_gives_way_to_meetings(meetings: tuple[str, ...], lunch: str) -> None:
-    assert shown(draft(day(busy=busy(*meetings), lunch=LunchWish("lunch-2026-03-02", at("12:30"), 45)))) == [lunch]
+    assert list_blocks(draft(day(busy=busy(*meetings), lunch=LunchWish("lunch-2026-03-02", at("12:30"), 45)))) == [
+        lunch
+    ]
 
 
 def test_lunch_without_room_is_named() -> None:
     result = draft(day(busy=busy("10:00-15:00"), lunch=LunchWish("lunch-2026-03-02", at("12:30"), 45)))
-    assert [u.reason for u in left(result)] == ["meetings leave no 20 minutes free around that time"]
+    assert [u.reason for u in list_unplaced(result)] == ["meetings leave no 20 minutes free around that time"]
 
 
 WISH = LunchWish("lunch-2026-03-02", at("12:30"), 45)
@@ -197,7 +202,7 @@ def test_lunch_makes_way_for_a_task_whose_start_was_given() -> None:
     report = deep("Report", 120, first=True)
     result = draft(day(busy=busy("10:00-11:00"), lunch=WISH, works=(swim, report)))
     assert {"11:45-12:00 Way to Swim", "12:00-12:45 Swim", "13:00-13:45 Lunch"} < set(whole(result))
-    assert left(result) == []
+    assert list_unplaced(result) == []
 
 
 @pytest.mark.parametrize(
@@ -214,7 +219,7 @@ def test_a_lunch_on_the_calendar_is_the_lunch_of_the_day(title: str, start: str,
     there = (Busy(at(start), at(start) + timedelta(hours=1), title=title),)
     result = draft(day(busy=there, lunch=WISH, works=(deep("Report", 60),)))
     assert [text.partition(" ")[2] for text in whole(result)].count("Lunch") == lunches
-    assert left(result) == []
+    assert list_unplaced(result) == []
 
 
 def test_a_lunch_is_known_by_its_name_in_the_persons_language() -> None:
@@ -229,12 +234,12 @@ def test_a_lunch_is_known_by_its_name_in_the_persons_language() -> None:
 def test_a_meal_at_a_given_time_named_lunch_is_the_lunch_of_the_day() -> None:
     """S434"""
     picnic = Work("picnic", "Lunch in the park", 60, TaskDetails(kind=TaskKind.MEAL, at=time(13)))
-    assert shown(draft(day(lunch=WISH, works=(picnic,)))) == ["13:00-14:00 Lunch in the park"]
+    assert list_blocks(draft(day(lunch=WISH, works=(picnic,)))) == ["13:00-14:00 Lunch in the park"]
 
 
 def test_an_afternoon_has_no_lunch() -> None:
     result = draft(day("14:00", lunch=LunchWish("lunch-2026-03-02", at("12:30"), 45)))
-    assert (shown(result), left(result)) == ([], [])
+    assert (list_blocks(result), list_unplaced(result)) == ([], [])
 
 
 @pytest.mark.parametrize(
@@ -259,7 +264,7 @@ def test_hours_are_real_hours(when: date, start: str, end: str, expected: list[s
         fills=True,
     )
     result = draft(night)
-    assert shown(result) == expected
+    assert list_blocks(result) == expected
     assert [b.minutes for b in resolve(result.plan)] == ([120] if when.month == 3 else [180, 60, 30])
 
 
@@ -293,7 +298,7 @@ def test_a_frame_past_midnight() -> None:
         works=(deep("Stars", 90),),
     )
     result = draft(night)
-    assert shown(result) == ["22:00-22:45 Stars (1/2)", "00:30-01:15 Stars (2/2)"]
+    assert list_blocks(result) == ["22:00-22:45 Stars (1/2)", "00:30-01:15 Stars (2/2)"]
     assert resolve(result.plan)[1].start.date() == date(2026, 3, 3)
 
 
@@ -307,7 +312,7 @@ def test_three_hundred_meetings_are_fast() -> None:
     result = draft(full)
     assert clock.process_time() - began < 10
     resolve_strict(result.plan)
-    assert len(shown(result)) + len(left(result)) == 60
+    assert len(list_blocks(result)) + len(list_unplaced(result)) == 60
 
 
 def test_a_longer_pause_is_worth_an_update_of_the_plan_shown() -> None:

@@ -44,7 +44,7 @@ def instance(**change: Any) -> Instance:
     return read_instance({**DAY, **change})
 
 
-def shown(plan: TBPlan) -> list[str]:
+def list_blocks(plan: TBPlan) -> list[str]:
     return [f"{b.key} {b.start:%H:%M} {b.minutes}" for b in resolve(plan)]
 
 
@@ -65,14 +65,14 @@ def test_one_block_moves_and_no_further_than_it_has_to() -> None:
     result = repair_plan(
         plan("a 09:00 60", "b 10:00 60", "c 13:00 60"), instance(immovables=[meeting("09:30", "10:00")])
     )
-    assert shown(result.plan) == ["b 10:00 60", "a 11:00 60", "c 13:00 60"]
+    assert list_blocks(result.plan) == ["b 10:00 60", "a 11:00 60", "c 13:00 60"]
     assert [(m.key, f"{m.before:%H:%M}", f"{m.after:%H:%M}") for m in result.moved] == [("a", "09:00", "11:00")]
 
 
 def test_of_two_that_overlap_the_pinned_one_stays() -> None:
     both = plan("a 09:00 60", "b 09:30 60")
     result = repair_plan(both, instance(pinned=[{"key": "b"}]))
-    assert shown(result.plan) == ["b 09:30 60", "a 10:30 60"]
+    assert list_blocks(result.plan) == ["b 09:30 60", "a 10:30 60"]
 
 
 def test_a_pinned_later_piece_does_not_stand_for_the_first() -> None:
@@ -81,7 +81,7 @@ def test_a_pinned_later_piece_does_not_stand_for_the_first() -> None:
     result = repair_plan(pieces, instance(pinned=[{"key": "a-2"}]))
     assert overlaps(resolve(result.plan)) == ()
     assert [m.key for m in result.moved] in (["a"], ["b"])
-    assert "a-2 15:00 60" in shown(result.plan)
+    assert "a-2 15:00 60" in list_blocks(result.plan)
 
 
 def test_pieces_stay_in_order() -> None:
@@ -145,13 +145,13 @@ def test_whatever_is_mended_keeps_every_must(seed: int) -> None:
 def test_running_late_pushes_only_what_is_in_the_way() -> None:
     before = plan("a 09:00 60", "b 10:00 60", "c 12:00 60", "d 13:00 60")
     late = extend_current_block(instance(), before, at("09:50"), "a", 30)
-    assert shown(draft_instance(late).plan) == ["a 09:00 90", "b 10:30 60", "c 12:00 60", "d 13:00 60"]
+    assert list_blocks(draft_instance(late).plan) == ["a 09:00 90", "b 10:30 60", "c 12:00 60", "d 13:00 60"]
 
 
 def test_done_early_leaves_the_others_where_they_are() -> None:
     before = plan("a 09:00 60", "b 10:00 60", "c 12:00 60", "d 13:00 60")
     early = finish_early(instance(), before, at("09:20"), "a")
-    assert shown(draft_instance(early).plan) == ["a 09:00 20", "b 10:00 60", "c 12:00 60", "d 13:00 60"]
+    assert list_blocks(draft_instance(early).plan) == ["a 09:00 20", "b 10:00 60", "c 12:00 60", "d 13:00 60"]
 
 
 @pytest.mark.extra

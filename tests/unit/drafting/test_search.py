@@ -29,7 +29,7 @@ DAY: dict[str, Any] = {
 }
 
 
-def said(necessity: str) -> dict[str, Any]:
+def make_rule(necessity: str) -> dict[str, Any]:
     record = {
         "name": "warm up",
         "description": "shallow work before deep work",
@@ -42,7 +42,7 @@ def said(necessity: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("necessity", ["must", "should"])
 def test_s206_the_one_thing_is_the_first_of_the_deep_work_when_shallow_work_comes_before(necessity: str) -> None:
-    result = draft_instance(read_instance({**DAY, "constraints": [said(necessity)]}))
+    result = draft_instance(read_instance({**DAY, "constraints": [make_rule(necessity)]}))
     blocks = [(b.type.words, b.key) for b in result.placed if b.type.words in {"deep work", "shallow work"}]
     assert [kind for kind, _ in blocks] == ["shallow work"] * 2 + ["deep work"] * 3
     assert blocks[2] == ("deep work", "one")
@@ -65,7 +65,7 @@ def test_a_list_of_two_hundred_tasks_is_drafted_with_little_more_effort_than_one
     assert sum(map(bool, placed)) > 20
 
 
-def polished(document: dict[str, Any], starts: dict[str, str]) -> dict[str, str]:
+def polish_starts(document: dict[str, Any], starts: dict[str, str]) -> dict[str, str]:
     """Return the starts of the blocks after polishing a placement with blocks at these starts."""
     context = build_context(read_instance(document))
     problem = compile_problem(context)
@@ -97,7 +97,7 @@ def test_more_important_work_takes_the_place_of_less_important_work() -> None:
         {"id": name, "title": name, "minutes": 60, "type": "SW", "priority": priority}
         for name, priority in (("less", 4), ("more", 2))
     ]
-    assert polished({**MORNING, "tasks": tasks}, {"less": "09:00"}) == {"more": "09:00"}
+    assert polish_starts({**MORNING, "tasks": tasks}, {"less": "09:00"}) == {"more": "09:00"}
 
 
 def test_a_later_start_makes_room_for_a_task_in_a_gap() -> None:
@@ -107,5 +107,5 @@ def test_a_later_start_makes_room_for_a_task_in_a_gap() -> None:
         {"id": "call", "title": "Call", "minutes": 25, "type": "SW", "priority": 3, "not_before": "09:30"},
         {"id": "note", "title": "Note", "minutes": 10, "type": "SW", "priority": 3},
     ]
-    told = polished({**MORNING, "tasks": tasks}, {"mail": "09:00", "call": "09:30"})
+    told = polish_starts({**MORNING, "tasks": tasks}, {"mail": "09:00", "call": "09:30"})
     assert told == {"mail": "09:00", "note": "09:25", "call": "09:35"}

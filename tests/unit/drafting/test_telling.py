@@ -43,7 +43,7 @@ def plan(*blocks: str) -> TBPlan:
     return read_plan({"date": "2026-03-02", "tz": "Europe/Amsterdam", "events": events})
 
 
-def said(**fields: Any) -> dict[str, Any]:
+def make_rule(**fields: Any) -> dict[str, Any]:
     return {"uid": "c1", "constraint_record": record_of(None, **fields)}
 
 
@@ -85,7 +85,7 @@ def test_two_ways_to_one_task_are_no_circle() -> None:
 
 def test_a_rule_that_leaves_the_time_that_is_free_to_nobody_is_named() -> None:
     """All the time before four is taken, and an hour behind it is not."""
-    rule = said(name="No work after four", description="No work after four", necessity="must",
+    rule = make_rule(name="No work after four", description="No work after four", necessity="must",
                 rule_kind="avoid_window", windows=[{"kind": "avoid", "start": "16:00", "end": "17:00"}])  # fmt: skip
     tasks = [{**FIRST, "minutes": 420, "priority": 1}, {**SECOND, "minutes": 60, "priority": 5}]
     result = draft_instance(read_instance({**DAY, "tasks": tasks, "constraints": [rule]}), steps=100)
@@ -109,7 +109,7 @@ def test_a_neighbour_is_named_as_it_stands_on_the_plan() -> None:
 
 
 def test_a_pause_that_is_missing_is_told_once() -> None:
-    rule = said(name="Pause", description="Pause", necessity="should", rule_kind="buffer",
+    rule = make_rule(name="Pause", description="Pause", necessity="should", rule_kind="buffer",
                 scalar_params={"duration_min": 20})  # fmt: skip
     event = {"title": "Talk", "start": "10:00", "end": "11:00"}
     instance = read_instance({**DAY, "immovables": [event], "constraints": [rule]})
@@ -123,7 +123,9 @@ def test_a_pause_that_is_missing_is_told_once() -> None:
 def test_rules_count_blocks_far_outside_of_the_frame(clock: str) -> None:
     """A block that a person moved into the night is one of its day's blocks like any other."""
     moved = datetime.fromisoformat(clock).replace(tzinfo=ZoneInfo("Europe/Amsterdam"))
-    rule = said(name="One", description="One", necessity="must", rule_kind="capacity", scalar_params={"count_max": 1})
+    rule = make_rule(
+        name="One", description="One", necessity="must", rule_kind="capacity", scalar_params={"count_max": 1}
+    )
     instance = read_instance({**DAY, "constraints": [rule]})
     there = resolve(start_at(plan("a 09:00 60 A", "b 11:00 60 B"), "b", moved))
     (found,) = find_violations(instance, there)

@@ -20,7 +20,7 @@ def task(name: str, minutes: int, **more: object) -> Document:
     return {"id": name.lower(), "title": name, "type": "DW", "minutes": minutes, **more}
 
 
-def drafted(*tasks: Document, start: str = "09:00", end: str = "17:00", **policy: object) -> Draft:
+def draft_tasks(*tasks: Document, start: str = "09:00", end: str = "17:00", **policy: object) -> Draft:
     frame = {"start": start, "end": end}
     document = {"date": "2026-03-02", "tz": "Europe/Amsterdam", "frame": frame, "tasks": list(tasks), "policy": policy}
     return draft_instance(read_instance(document))
@@ -33,23 +33,23 @@ def names(draft: Draft) -> list[str]:
 def test_work_before_a_one_thing_that_comes_late_is_not_left_out() -> None:
     """S206: the one thing has its own hour, so the morning is free for what matters less."""
     late = task("Talk", 120, one_thing=True, start="14:00")
-    draft = drafted(late, task("Notes", 30, priority=5), task("Essay", 60, priority=4))
+    draft = draft_tasks(late, task("Notes", 30, priority=5), task("Essay", 60, priority=4))
     assert draft.unplaced == ()
     assert {"Notes", "Essay", "Talk"} <= set(names(draft))
 
 
 def test_the_shutdown_never_comes_before_work() -> None:
     """S208: where the last work ends with the day there is none, rather than one with work after it."""
-    shown = names(drafted(task("Talk", 120, one_thing=True, start="15:00"), task("Report", 60)))
+    shown = names(draft_tasks(task("Talk", 120, one_thing=True, start="15:00"), task("Report", 60)))
     assert {"Report", "Talk"} <= set(shown)
     assert "Shut down" not in shown
 
 
 def test_the_number_of_deep_blocks_is_kept_where_the_person_set_it() -> None:
     work = [task(name, 60) for name in ("Report", "Essay", "Talk", "Code")]
-    assert len([name for name in names(drafted(*work)) if name in {"Report", "Essay", "Talk", "Code"}]) == 4
+    assert len([name for name in names(draft_tasks(*work)) if name in {"Report", "Essay", "Talk", "Code"}]) == 4
     for most in (2, 3):
-        said = drafted(*work, deep_blocks=most)
+        said = draft_tasks(*work, deep_blocks=most)
         assert len([name for name in names(said) if name in {"Report", "Essay", "Talk", "Code"}]) == most
         reasons = {each.reason for each in said.unplaced}
         assert reasons == {f"a day has at most {most} blocks of deep work, and they are taken"}
@@ -58,7 +58,7 @@ def test_the_number_of_deep_blocks_is_kept_where_the_person_set_it() -> None:
 def test_a_refit_moves_a_trip_as_a_whole() -> None:
     """S259: a meeting comes in the middle of the way there."""
     trip = task("Dentist", 40, type="H", travel=20)
-    first = drafted(trip, task("Report", 60), start="09:00", end="13:00")
+    first = draft_tasks(trip, task("Report", 60), start="09:00", end="13:00")
     spans = {b.event.name: (b.start, b.end) for b in resolve(first.plan)}
     leave = spans["Way to Dentist"][0]
     document = {
@@ -110,7 +110,7 @@ def test_a_meeting_is_the_reason_and_not_the_task_that_uses_the_rest_of_the_time
 
 def test_a_block_that_the_person_put_there_is_the_reason() -> None:
     """S253: the draft would have put it elsewhere."""
-    plan = drafted(task("Report", 60, type="SW"), start="09:00", end="12:00", lunch=None, shutdown=0).plan
+    plan = draft_tasks(task("Report", 60, type="SW"), start="09:00", end="12:00", lunch=None, shutdown=0).plan
     moved = start_at(plan, "report", datetime(2026, 3, 2, 10, tzinfo=ZoneInfo("Europe/Amsterdam")))
     document = {
         "date": "2026-03-02",
@@ -129,7 +129,7 @@ def test_a_block_that_the_person_put_there_is_the_reason() -> None:
 
 
 def test_a_block_that_had_to_move_is_not_called_the_persons_place() -> None:
-    plan = drafted(task("Report", 60, type="SW"), start="09:00", end="12:00", lunch=None, shutdown=0).plan
+    plan = draft_tasks(task("Report", 60, type="SW"), start="09:00", end="12:00", lunch=None, shutdown=0).plan
     moved = start_at(plan, "report", datetime(2026, 3, 2, 10, tzinfo=ZoneInfo("Europe/Amsterdam")))
     document = {
         "date": "2026-03-02",
@@ -146,7 +146,7 @@ def test_a_block_that_had_to_move_is_not_called_the_persons_place() -> None:
 
 def test_work_that_is_wanted_after_hours_has_its_place() -> None:
     """The day ends with the work of the frame, and what the person wants later comes later."""
-    shown = names(drafted(task("Report", 60), task("Novel", 60, start="20:00"), end="17:30"))
+    shown = names(draft_tasks(task("Report", 60), task("Novel", 60, start="20:00"), end="17:30"))
     assert shown[-2:] == ["Shut down", "Novel"]
 
 
@@ -154,10 +154,10 @@ def test_the_day_shuts_down_before_work_at_a_given_time_that_takes_its_end() -> 
     """S440: also with two such tasks in a row, and with the way there; after them where there is time."""
     report, gym = task("Report", 90), task("Gym", 60, type="SW", start="17:00")
     call = task("Call", 30, type="SW", start="16:30")
-    assert names(drafted(report, gym, end="18:00"))[-2:] == ["Shut down", "Gym"]
-    assert names(drafted(report, call, gym, end="18:00"))[-3:] == ["Shut down", "Call", "Gym"]
-    assert names(drafted(report, {**gym, "travel": 20}, end="18:00"))[-4:-2] == ["Shut down", "Way to Gym"]
-    assert names(drafted(report, call, end="18:00"))[-2:] == ["Call", "Shut down"]
+    assert names(draft_tasks(report, gym, end="18:00"))[-2:] == ["Shut down", "Gym"]
+    assert names(draft_tasks(report, call, gym, end="18:00"))[-3:] == ["Shut down", "Call", "Gym"]
+    assert names(draft_tasks(report, {**gym, "travel": 20}, end="18:00"))[-4:-2] == ["Shut down", "Way to Gym"]
+    assert names(draft_tasks(report, call, end="18:00"))[-2:] == ["Call", "Shut down"]
 
 
 def test_the_evening_begins_at_six() -> None:
@@ -165,7 +165,7 @@ def test_the_evening_begins_at_six() -> None:
     dinner = task("Dinner", 45, details={"kind": "meal", "best": "evening"})
     novel = task("Novel", 60, details={"kind": "deep", "best": "evening"})
     for end, start in (("15:00", "14:00"), ("18:00", "17:00"), ("22:00", "18:00")):
-        draft = drafted(dinner, novel, end=end, shutdown=0, focus=[])
+        draft = draft_tasks(dinner, novel, end=end, shutdown=0, focus=[])
         shown = {block.event.name: f"{block.start:%H:%M}" for block in resolve(draft.plan)}
         assert shown["Dinner"] >= "18:00"
         assert shown["Novel"] >= start
@@ -190,13 +190,15 @@ def test_a_declined_part_of_the_policy_stays_declined_in_the_document_of_a_day()
 def test_small_tasks_use_the_time_before_the_best_hours() -> None:
     """A person who writes in the evening answers mails in the afternoon, not at midnight."""
     night = [{"start": "19:00", "end": "23:00"}]
-    day = drafted(task("Novel", 90), task("Mail", 30, type="SW"), start="13:00", end="23:30", lunch=None, focus=night)
+    day = draft_tasks(
+        task("Novel", 90), task("Mail", 30, type="SW"), start="13:00", end="23:30", lunch=None, focus=night
+    )
     assert names(day) == ["Mail", "Novel", "Shut down"]
 
 
 def test_other_deep_work_goes_before_the_best_hours_of_the_one_thing() -> None:
     afternoon = [{"start": "14:00", "end": "17:00"}]
-    shown = names(drafted(task("Talk", 60, one_thing=True, energy=afternoon), task("Report", 60)))
+    shown = names(draft_tasks(task("Talk", 60, one_thing=True, energy=afternoon), task("Report", 60)))
     assert shown.index("Report") < shown.index("Talk")
 
 
@@ -226,10 +228,10 @@ def test_work_that_is_due_today_comes_before_more_important_work_that_can_wait()
     room = {"start": "09:00", "end": "11:00", "lunch": None, "shutdown": 0, "slack_percent": None}
     logo = task("Logo", 90, type="SW", priority=2)
     icons = task("Icons", 90, type="SW", priority=3)
-    assert names(drafted(logo, icons, **room)) == ["Logo"]  # type: ignore[arg-type]
-    assert names(drafted(logo, {**icons, "deadline": "11:00"}, **room)) == ["Icons"]  # type: ignore[arg-type]
-    assert names(drafted(logo, {**icons, "deadline": "2026-03-04T11:00"}, **room)) == ["Logo"]  # type: ignore[arg-type]
-    assert names(drafted({**logo, "priority": 1}, {**icons, "deadline": "11:00"}, **room)) == ["Logo"]  # type: ignore[arg-type]
+    assert names(draft_tasks(logo, icons, **room)) == ["Logo"]  # type: ignore[arg-type]
+    assert names(draft_tasks(logo, {**icons, "deadline": "11:00"}, **room)) == ["Icons"]  # type: ignore[arg-type]
+    assert names(draft_tasks(logo, {**icons, "deadline": "2026-03-04T11:00"}, **room)) == ["Logo"]  # type: ignore[arg-type]
+    assert names(draft_tasks({**logo, "priority": 1}, {**icons, "deadline": "11:00"}, **room)) == ["Logo"]  # type: ignore[arg-type]
 
 
 def test_the_day_of_work_ends_before_an_evening_that_the_person_keeps_free_of_work() -> None:

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from tests.contracts.stores import new_file
 from tests.factories.constraints import context_of, version_of
-from tests.factories.told_rules import found, rule
+from tests.factories.told_rules import build_extraction, rule
 from tests.unit.conversation.sessions import session
 from tests.unit.memory.conftest import Kept
 
@@ -96,7 +96,7 @@ asyncio.run(main())
 def test_tagging_costs_about_a_millisecond() -> None:
     """S199: what a write adds to a rule, measured as the fastest of many, so that a busy machine does not matter."""
     heard = ConstraintInterpretation.model_validate(
-        found(rule("Calls", "No calls before ten", rule_kind="avoid_window"))
+        build_extraction(rule("Calls", "No calls before ten", rule_kind="avoid_window"))
     )
     now, times = session(), []
     for _ in range(50):
@@ -202,7 +202,7 @@ async def test_constraint_scope_populated(kept: Kept) -> None:
     second = rule("Bed at 10", "ten, actually", rule_kind="fixed_bedtime", event_types=["R"], topics=["sleep"])
     at = iter(("2026-02-01T09:00:00Z", "2026-02-02T09:00:00Z"))
     for answer, start in ((first, "23:00"), (second, "22:00")):
-        spoken = found({**answer, "windows": [{"kind": "prefer", "start": start, "end": "07:00"}]})
+        spoken = build_extraction({**answer, "windows": [{"kind": "prefer", "start": start, "end": "07:00"}]})
         (record,) = build_records(ConstraintInterpretation.model_validate_json(json.dumps(spoken)), session())
         assert (record.topics, [str(kind) for kind in record.applies_event_types]) == (tuple(answer["topics"]), ["R"])
         version = version_of("x", at=next(at)).model_copy(update={"record": record})
@@ -215,7 +215,9 @@ async def test_l_06_no_gate_drops_what_was_said(kept: Kept) -> None:
     """S190: “I take medication at 9am” scored below a threshold and was dropped. There is no score on the way in: how
     sure a model was decides the order, and whether the person is asked, never whether it is kept."""
     unsure = rule("Medication", "I take medication at 9am", confidence=0.01, topics=["health"])
-    (record,) = build_records(ConstraintInterpretation.model_validate_json(json.dumps(found(unsure))), session())
+    (record,) = build_records(
+        ConstraintInterpretation.model_validate_json(json.dumps(build_extraction(unsure))), session()
+    )
     await kept.say(version_of("x").model_copy(update={"record": record}))
     (recalled,) = (await kept.recall()).applicable
     assert (recalled.record.words, recalled.record.confidence) == ("I take medication at 9am", 0.01)

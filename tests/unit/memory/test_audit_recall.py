@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.factories.constraints import context_of, version_of
-from tests.unit.conversation.sessions import planned, task
+from tests.unit.conversation.sessions import plan_session, task
 from tests.unit.memory.conftest import Kept
 
 from fateforger.memory.applicability import Why
@@ -63,7 +63,7 @@ async def test_semantic_disconnect_retrieval(
 
 async def topics_of_day(kept: Kept, *titles: str) -> tuple[str, ...]:
     """Return the topics that a session computes from the titles of its tasks."""
-    session = planned(TimeboxingStage.REFINE, *(task(title, 30) for title in titles))
+    session = plan_session(TimeboxingStage.REFINE, *(task(title, 30) for title in titles))
     return topics_of(session, await kept.store.constraints.of("U1"))
 
 

@@ -33,7 +33,7 @@ def avoid(start: str, end: str, **fields: Any) -> tuple[Applicable, ...]:
     return items(rule_kind="avoid_window", windows=windows, **fields)
 
 
-def broken(rules: tuple[Applicable, ...], *blocks: tuple[str, str, str, str]) -> list[str]:
+def list_broken(rules: tuple[Applicable, ...], *blocks: tuple[str, str, str, str]) -> list[str]:
     return [key for breach in find_block_violations(rules, plan(*blocks)) for key in breach.keys]
 
 
@@ -48,35 +48,35 @@ def broken(rules: tuple[Applicable, ...], *blocks: tuple[str, str, str, str]) ->
     ],
 )
 def test_nothing_within_a_time_to_avoid(start: str, end: str, *, breaks: bool) -> None:
-    assert broken(avoid("08:00", "10:00"), ("A", "DW", start, end)) == (["A"] if breaks else [])
+    assert list_broken(avoid("08:00", "10:00"), ("A", "DW", start, end)) == (["A"] if breaks else [])
 
 
 def test_only_the_kinds_that_it_names_break_it() -> None:
     rules = avoid("08:00", "10:00", applies_event_types=["M"])
-    assert broken(rules, ("A", "DW", "08:00", "09:00"), ("B", "M", "09:00", "10:00")) == ["B"]
+    assert list_broken(rules, ("A", "DW", "08:00", "09:00"), ("B", "M", "09:00", "10:00")) == ["B"]
 
 
 def test_what_lies_in_the_background_is_nobodys_breach() -> None:
-    assert broken(avoid("08:00", "10:00"), ("A", "BG", "08:00", "09:00")) == []
+    assert list_broken(avoid("08:00", "10:00"), ("A", "BG", "08:00", "09:00")) == []
 
 
 @pytest.mark.parametrize(("start", "end"), [("05:00", "06:00"), ("22:30", "23:30"), ("23:00", "23:45")])
 def test_a_window_over_midnight_is_there_in_the_morning_too(start: str, end: str) -> None:
-    assert broken(avoid("22:00", "07:00"), ("A", "DW", start, end)) == ["A"]
-    assert broken(avoid("22:00", "07:00"), ("A", "DW", "07:00", "08:00")) == []
+    assert list_broken(avoid("22:00", "07:00"), ("A", "DW", start, end)) == ["A"]
+    assert list_broken(avoid("22:00", "07:00"), ("A", "DW", "07:00", "08:00")) == []
 
 
 def test_a_plan_reaches_into_the_next_day_as_far_as_the_rule_does() -> None:
     """The planned day is a Tuesday; a rule for Tuesdays does not cover the night to Wednesday."""
     late = ("A", "DW", "23:30", "00:30")
-    assert broken(avoid("00:00", "05:00"), late) == ["A"]
-    assert broken(avoid("00:00", "05:00", days_of_week=["TU"]), late) == []
+    assert list_broken(avoid("00:00", "05:00"), late) == ["A"]
+    assert list_broken(avoid("00:00", "05:00", days_of_week=["TU"]), late) == []
 
 
 def test_windows_are_of_the_rules_own_zone() -> None:
     """08:00-10:00 in London is 09:00-11:00 in Amsterdam."""
     rules = avoid("08:00", "10:00", timezone="Europe/London")
-    assert broken(rules, ("A", "DW", "08:00", "09:00"), ("B", "DW", "10:30", "11:30")) == ["B"]
+    assert list_broken(rules, ("A", "DW", "08:00", "09:00"), ("B", "DW", "10:30", "11:30")) == ["B"]
 
 
 def test_on_a_day_when_the_clocks_change_windows_are_instants() -> None:
@@ -95,24 +95,24 @@ def test_a_bedtime_is_about_all_that_keeps_awake(types: list[str]) -> None:
     windows = [{"kind": "prefer", "start": "22:30", "end": "06:30"}]
     rules = items(rule_kind="fixed_bedtime", windows=windows, applies_event_types=types)
     blocks = (("A", "SW", "22:00", "23:00"), ("B", "DW", "20:00", "21:00"), ("Sleep", "R", "23:00", "23:30"))
-    assert broken(rules, *blocks) == ["A"]
+    assert list_broken(rules, *blocks) == ["A"]
 
 
 def test_a_bedtime_may_be_said_as_a_time_alone() -> None:
     rules = items(rule_kind="fixed_bedtime", aspect_classification={"schedule_start": "22:30"})
-    assert broken(rules, ("A", "SW", "22:00", "23:00"), ("B", "SW", "21:00", "22:00")) == ["A"]
+    assert list_broken(rules, ("A", "SW", "22:00", "23:00"), ("B", "SW", "21:00", "22:00")) == ["A"]
 
 
 def test_more_than_there_may_be_of_something() -> None:
     """From the block on with which it is too much."""
     rules = items(rule_kind="capacity", scalar_params={"duration_max": 120}, applies_event_types=["DW"])
     blocks = (("A", "DW", "09:00", "10:30"), ("B", "DW", "11:00", "11:30"), ("C", "DW", "13:00", "13:30"))
-    assert broken(rules, *blocks[:2]) == []
-    assert broken(rules, *blocks, ("D", "SW", "14:00", "17:00")) == ["C"]
+    assert list_broken(rules, *blocks[:2]) == []
+    assert list_broken(rules, *blocks, ("D", "SW", "14:00", "17:00")) == ["C"]
 
 
 def test_what_only_a_text_says_breaks_nothing() -> None:
-    assert broken(items(description="never before ten"), ("A", "DW", "08:00", "09:00")) == []
+    assert list_broken(items(description="never before ten"), ("A", "DW", "08:00", "09:00")) == []
 
 
 def test_reasons_name_what_the_person_said_and_when() -> None:

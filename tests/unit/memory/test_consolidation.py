@@ -19,7 +19,7 @@ from fateforger.memory.versions import Version, select_newest
 NOW = "2026-03-03T12:00:00Z"
 
 
-def found(*versions: Version, **context: Any) -> list[tuple[Kind, tuple[str, ...]]]:
+def list_findings(*versions: Version, **context: Any) -> list[tuple[Kind, tuple[str, ...]]]:
     return [(finding.kind, finding.uids) for finding in find_consolidations(versions, context_of(now=NOW, **context))]
 
 
@@ -44,7 +44,7 @@ def test_near_duplicates_are_offered_and_never_merged() -> None:
     (finding,) = find_consolidations([one, other], context_of(now=NOW))
     assert (finding.kind, finding.follows) == (Kind.NEAR_DUPLICATE, None)
     assert finding.sentence == "“Gym” and “Sport” ask for the same. Do you want to keep both?"
-    assert found(one, version_of("b", **gym, name="Sport", days_of_week=["SU"])) == []
+    assert list_findings(one, version_of("b", **gym, name="Sport", days_of_week=["SU"])) == []
 
 
 def test_what_is_over_is_put_away() -> None:
@@ -55,7 +55,7 @@ def test_what_is_over_is_put_away() -> None:
         version_of("expired", at="2026-02-01T09:00:00Z", ttl_days=10),
         version_of("replacing", at="2026-02-01T09:00:00Z", ttl_days=10, supersedes_uids=["today"]),
     ]
-    assert found(*rows) == [(Kind.EXPIRED, ("ended",)), (Kind.EXPIRED, ("expired",))]
+    assert list_findings(*rows) == [(Kind.EXPIRED, ("ended",)), (Kind.EXPIRED, ("expired",))]
 
 
 def test_an_assumption_fades_and_a_must_never_does() -> None:
@@ -68,7 +68,7 @@ def test_an_assumption_fades_and_a_must_never_does() -> None:
         version_of("sure", **{**old, "confidence": 1.0}, status="proposed"),
         version_of("recent", status="proposed", confidence=0.3, at="2026-02-20T09:00:00Z"),
     ]
-    assert found(*rows) == [(Kind.FADED, ("assumed",)), (Kind.FADED, ("sure",))]
+    assert list_findings(*rows) == [(Kind.FADED, ("assumed",)), (Kind.FADED, ("sure",))]
     later = datetime(2026, 5, 2, 9, tzinfo=UTC)
     assert [
         compute_retention(version_of(status="proposed", confidence=0.8), later),
@@ -79,7 +79,7 @@ def test_an_assumption_fades_and_a_must_never_does() -> None:
 def test_two_that_replace_each_other_are_asked_about() -> None:
     """A4 lets neither apply."""
     rows = [version_of("a", supersedes_uids=["b"]), version_of("b", supersedes_uids=["a"])]
-    assert found(*rows) == [(Kind.CIRCLE, ("a", "b"))]
+    assert list_findings(*rows) == [(Kind.CIRCLE, ("a", "b"))]
 
 
 @given(st.integers(0, 2**32))
@@ -89,7 +89,7 @@ def test_tidying_up_loses_no_must_and_changes_nothing_else(seed: int) -> None:
     versions = [read_version(line, seq=number) for number, line in enumerate(lines)]
     context = context_of(now="2026-05-01T12:00:00Z", day=None)
     findings = find_consolidations(versions, context)
-    after = _written(versions, findings, context)
+    after = _apply_findings(versions, findings, context)
     gone = {finding.uids[0] for finding in findings if finding.follows}
     before = [item.uid for item in decide_applicability(versions, context).applicable]
     assert [item.uid for item in decide_applicability(after, context).applicable] == [
@@ -102,7 +102,7 @@ def test_tidying_up_loses_no_must_and_changes_nothing_else(seed: int) -> None:
     assert [finding for finding in find_consolidations(after, context) if finding.follows] == []
 
 
-def _written(versions: list[Version], findings: tuple[Finding, ...], context: Context) -> list[Version]:
+def _apply_findings(versions: list[Version], findings: tuple[Finding, ...], context: Context) -> list[Version]:
     assert context.now is not None
     changes = [finding.follows for finding in findings if finding.follows is not None]
     return [*versions, *(change.at(context.now, seq=1_000 + n) for n, change in enumerate(changes))]

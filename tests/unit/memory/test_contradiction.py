@@ -32,7 +32,7 @@ def slot(uid: str, name: str, clock: str, **fields: Any) -> Version:
     )
 
 
-def found(*versions: Version) -> list[tuple[Kind, tuple[str, ...]]]:
+def list_findings(*versions: Version) -> list[tuple[Kind, tuple[str, ...]]]:
     return [(finding.kind, finding.uids) for finding in find_contradictions(versions, "U1")]
 
 
@@ -90,7 +90,7 @@ def test_the_newer_one_takes_the_place(older: Version, newer: Version) -> None:
     ],
 )
 def test_what_can_both_be_followed_is_no_contradiction(one: Version, other: Version) -> None:
-    assert found(one, other) == found(other, one) == []
+    assert list_findings(one, other) == list_findings(other, one) == []
 
 
 def test_what_is_less_binding_replaces_nothing_by_itself() -> None:

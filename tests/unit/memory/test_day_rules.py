@@ -97,7 +97,7 @@ def test_the_rule_is_part_of_what_a_constraint_is() -> None:
     assert compute_uid(read_record(record_of(None)), "U1") == "tb_449b3ea757903999ab834140ee6c9a64d0759c0f"
 
 
-def broken(rule: str, day: TBPlan, *meetings: DayBlock, **fields: Any) -> list[tuple[Any, ...]]:
+def list_broken(rule: str, day: TBPlan, *meetings: DayBlock, **fields: Any) -> list[tuple[Any, ...]]:
     found = find_order_violations(items(day_rule=rule, **fields), day, meetings)
     return [(b.keys, b.named, b.remedy) for b in found]
 
@@ -105,14 +105,14 @@ def broken(rule: str, day: TBPlan, *meetings: DayBlock, **fields: Any) -> list[t
 def test_blocks_and_meetings_of_others_are_held_against_it() -> None:
     day = plan(("Mail", "SW", "09:00", "09:30"), ("Report", "DW", "10:00", "12:00"))
     board = meeting("Board", "17:00", "18:00")
-    assert broken(ADMIN, day, board) == []
-    assert broken(LATE, day, board) == [
+    assert list_broken(ADMIN, day, board) == []
+    assert list_broken(LATE, day, board) == [
         ((), "“Board” (17:00–18:00)", "It is an event on your calendar, so only you can move it.")
     ]
-    assert broken("BEFORE admin: deep_work_done", day) == [
+    assert list_broken("BEFORE admin: deep_work_done", day) == [
         (("Mail",), "“Mail” (09:00–09:30)", "Put what it waits for before it, or move it back.")
     ]
-    assert broken(LATE, day, board, days_of_week=["MO"]) == []
+    assert list_broken(LATE, day, board, days_of_week=["MO"]) == []
 
 
 def test_a_breach_is_said_in_the_persons_words_and_in_plain_ones() -> None:
@@ -126,7 +126,7 @@ def test_a_breach_is_said_in_the_persons_words_and_in_plain_ones() -> None:
 
 def test_many_blocks_against_it_are_counted() -> None:
     day = plan(*((f"C{n}", "M", f"{17 + n}:00", f"{17 + n}:30") for n in range(5)))
-    [(_, named, _)] = broken(LATE, day)
+    [(_, named, _)] = list_broken(LATE, day)
     assert named == "“C0” (17:00–17:30), “C1” (18:00–18:30), “C2” (19:00–19:30) and 2 more"
 
 

@@ -44,7 +44,7 @@ def outcomes(told: Migration) -> dict[str, str]:
     return {moved.where.removeprefix("row "): moved.outcome.value for moved in told.rows}
 
 
-def stored(versions: Sequence[Version], known: Sequence[Version] = ()) -> tuple[Version, ...]:
+def store_versions(versions: Sequence[Version], known: Sequence[Version] = ()) -> tuple[Version, ...]:
     """Return versions as a store gives them back."""
     first = len(known) + 1
     return (*known, *(version.model_copy(update={"seq": first + n}) for n, version in enumerate(versions)))
@@ -64,16 +64,16 @@ def test_a_second_run_finds_nothing_to_do() -> None:
     assert (a.event, a.created_at.isoformat()) == (Event(reason="moved from SQLite, row a: said so"), AT)
     assert a.record.payload.scalar_params.model_extra == {"hints": {"energy": "low"}}
     assert b.updated_at.isoformat() == LATER
-    again = move(rows, stored(told.versions))
+    again = move(rows, store_versions(told.versions))
     assert (outcomes(again), again.versions) == ({"a": "same", "b": "same"}, ())
 
 
 def test_what_changed_since() -> None:
     """An edit there is a newer version; a later edit here stays; at the same instant, the migrated version counts."""
-    known = stored(move([row("a"), row("b"), row("c"), row("d")]).versions)
+    known = store_versions(move([row("a"), row("b"), row("c"), row("d")]).versions)
     edited = version_of("c", user="U1", at=LATER, name="Mine now")
     same_instant = version_of("d", user="U1", at=AT, name="Mine, too")
-    known = stored([edited, same_instant], known)
+    known = store_versions([edited, same_instant], known)
     there = [
         row("a", name="Edited", updated_at=LATER),
         row("b", name="Edited at once"),
@@ -82,7 +82,7 @@ def test_what_changed_since() -> None:
     ]
     told = move(there, known)
     assert outcomes(told) == {"a": "changed", "b": "changed", "c": "newer_here", "d": "newer_here"}
-    assert outcomes(move(there, stored(told.versions, known))) == {
+    assert outcomes(move(there, store_versions(told.versions, known))) == {
         "a": "same",
         "b": "same",
         "c": "newer_here",
@@ -95,8 +95,8 @@ def test_several_rows_of_one_constraint_are_its_versions() -> None:
     rows = [row("a", where="row 2", name="New", updated_at=LATER), row("a", where="row 1", name="Old")]
     told = move(rows)
     assert [version.record.name for version in told.versions] == ["Old", "New"]
-    assert outcomes(move(rows, stored(told.versions))) == {"2": "same", "1": "same"}
-    half = move(rows, stored(told.versions[:1]))
+    assert outcomes(move(rows, store_versions(told.versions))) == {"2": "same", "1": "same"}
+    half = move(rows, store_versions(told.versions[:1]))
     assert (outcomes(half), [v.record.name for v in half.versions]) == ({"2": "changed", "1": "same"}, ["New"])
 
 
@@ -105,7 +105,7 @@ def test_links_lead_to_later_rows_and_to_missing_ones() -> None:
     rows = [row("new", supersedes='["old", "nowhere"]'), row("old"), row("other")]
     told = move(rows)
     assert told.versions[0].record.lifecycle.supersedes_uids == ("old", "nowhere")
-    assert in_force(stored(told.versions)) == {"new", "other"}
+    assert in_force(store_versions(told.versions)) == {"new", "other"}
 
 
 def test_what_was_declined_says_how() -> None:
@@ -114,11 +114,11 @@ def test_what_was_declined_says_how() -> None:
     told = move(chain)
     events = {version.uid: version.event.action for version in told.versions}
     assert events == {"a": Action.UPSERT, "b": Action.ARCHIVE, "c": Action.UPSERT}
-    assert in_force(stored(told.versions)) == {"c"}
-    assert outcomes(move(chain, stored(told.versions))) == {"a": "same", "b": "same", "c": "same"}
+    assert in_force(store_versions(told.versions)) == {"c"}
+    assert outcomes(move(chain, store_versions(told.versions))) == {"a": "same", "b": "same", "c": "same"}
     told = move([row("b", supersedes=["a"], status="declined"), row("a")])
     assert {version.uid: version.event.action for version in told.versions} == {"a": Action.UPSERT, "b": Action.DECLINE}
-    assert in_force(stored(told.versions)) == {"a"}
+    assert in_force(store_versions(told.versions)) == {"a"}
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_a_row_with_a_secret_stays_where_it_is(held: dict[str, Any]) -> None:
 
 def test_what_is_here_already_does_not_wait() -> None:
     """A row that breaks later does not change the moved rules."""
-    known = stored(move([row("b", supersedes=["a"]), row("a")]).versions)
+    known = store_versions(move([row("b", supersedes=["a"]), row("a")]).versions)
     told = move([row("b", supersedes=["a"], trouble="Broken."), row("a")], known)
     assert outcomes(told) == {"b": "bad", "a": "same"}
 
@@ -199,15 +199,15 @@ def test_a_row_says_no_two_owners() -> None:
 def test_taking_back() -> None:
     """New rules are put away, changed rules are restored, and later changes stay; a second time does nothing."""
     mine = version_of("was", user="U1", at="2026-01-01T00:00:00+00:00", name="As it was", status="locked")
-    known = stored([mine])
-    known = stored(move([row("new"), row("was", name="From there"), row("since")], known).versions, known)
-    known = stored([version_of("since", user="U1", at=LATER, name="Since then")], known)
+    known = store_versions([mine])
+    known = store_versions(move([row("new"), row("was", name="From there"), row("since")], known).versions, known)
+    known = store_versions([version_of("since", user="U1", at=LATER, name="Since then")], known)
     back, stay = undo_migration(known, "U1", "SQLite", NOW)
     assert ({version.uid: version.record.status for version in back}, stay) == (
         {"new": Status.DECLINED, "was": Status.LOCKED},
         1,
     )
-    known = stored(back, known)
+    known = store_versions(back, known)
     assert in_force(known) == {"was", "since"}
     assert {v.uid: v.record for v in back}["was"] == mine.record
     assert undo_migration(known, "U1", "SQLite", NOW + timedelta(days=1)) == ((), 1)
@@ -221,10 +221,10 @@ def test_taking_back_revives_nothing() -> None:
     old = version_of("old", user="U1", at="2025-01-01T00:00:00+00:00")
     before = version_of("was", user="U1", at="2025-06-01T00:00:00+00:00", supersedes_uids=["old"], status="declined")
     before = before.model_copy(update={"event": Event(action=Action.ARCHIVE, reason="superseded by tb_9")})
-    known = stored([old, before])
-    known = stored(move([row("was", supersedes=["old"])], known).versions, known)
+    known = store_versions([old, before])
+    known = store_versions(move([row("was", supersedes=["old"])], known).versions, known)
     back, _ = undo_migration(known, "U1", "SQLite", NOW)
-    known = stored(back, known)
+    known = store_versions(back, known)
     assert in_force(known) == set()
     assert not was_moved(back[0])
     assert undo_migration(known, "U1", "SQLite", NOW) == ((), 0)
@@ -240,4 +240,4 @@ def test_contact_details_stay_behind_and_that_is_noted() -> None:
     assert (moved.outcome, moved.version.record.words) == (Outcome.NEW, "call Kim on [phone number]")
     assert "[e-mail address] said so" in (moved.version.event.reason or "")
     assert moved.notes == ("I left out contact or account details: rules do not keep them.",)
-    assert outcomes(move(rows, stored(told.versions))) == {"kim": "same"}
+    assert outcomes(move(rows, store_versions(told.versions))) == {"kim": "same"}

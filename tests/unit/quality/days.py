@@ -29,7 +29,7 @@ def day(**change: Any) -> Instance:
     return read_instance({"date": MONDAY.isoformat(), "tz": TZ, "frame": frame, **change})
 
 
-def said(necessity: str, start: str, end: str, **more: Any) -> dict[str, Any]:
+def make_rule(necessity: str, start: str, end: str, **more: Any) -> dict[str, Any]:
     """Return a rule against anything from ``start`` to ``end``."""
     record = {
         "name": f"free from {start}",

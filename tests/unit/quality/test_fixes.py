@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.unit.quality.days import day, plan, said
+from tests.unit.quality.days import day, make_rule, plan
 
 from fateforger.drafting.model import UnplacedItem
 from fateforger.planning.patch import apply
@@ -22,7 +22,7 @@ def meeting(start: str, end: str) -> dict[str, Any]:
     return {"title": "M", "start": start, "end": end}
 
 
-def shown(plan: TBPlan) -> list[str]:
+def list_blocks(plan: TBPlan) -> list[str]:
     blocks = sorted(resolve(plan), key=lambda b: b.start)
     return [f"{b.start:%H:%M}-{b.end:%H:%M} {b.event.name}" for b in blocks]
 
@@ -56,12 +56,12 @@ def shown(plan: TBPlan) -> list[str]:
             ["09:00-10:00 a", "10:00-10:30 b"],
         ),
         (
-            plan("DW 10:00 60 a"), {"policy": NONE, "constraints": [said("must", "10:00", "11:00")]},
+            plan("DW 10:00 60 a"), {"policy": NONE, "constraints": [make_rule("must", "10:00", "11:00")]},
             "Move “a” to 09:00",
             ["09:00-10:00 a"],
         ),
         (
-            plan("DW 10:00 60 a"), {"policy": NONE, "constraints": [said("should", "10:00", "10:30")]},
+            plan("DW 10:00 60 a"), {"policy": NONE, "constraints": [make_rule("should", "10:00", "10:30")]},
             "Move “a” to 10:30",
             ["10:30-11:30 a"],
         ),
@@ -118,7 +118,7 @@ def test_the_first_fix(the_plan: TBPlan, the_day: dict[str, Any], label: str, af
     instance = day(**the_day)
     first = find_fixes(instance, the_plan)[0]
     assert first.label == label
-    assert shown(apply(the_plan, first.patch).plan) == after
+    assert list_blocks(apply(the_plan, first.patch).plan) == after
     assert first.level == grade_plan(instance, apply(the_plan, first.patch).plan).level
 
 
@@ -127,7 +127,7 @@ def test_what_found_no_place_is_put_where_there_is_room_now() -> None:
     before = plan("DW 09:00 60 a")
     (fix,) = find_fixes(instance, before, (UnplacedItem("x", "Taxes", "the day was full"),))
     assert fix.label == "Add “Taxes” at 10:10"
-    assert shown(apply(before, fix.patch).plan) == ["09:00-10:00 a", "10:10-11:10 Taxes"]
+    assert list_blocks(apply(before, fix.patch).plan) == ["09:00-10:00 a", "10:10-11:10 Taxes"]
 
 
 def test_three_at_most_and_the_most_helpful_first() -> None:
@@ -157,9 +157,9 @@ def test_a_plan_that_is_as_good_as_can_be_needs_nothing() -> None:
 
 
 def test_the_same_change_has_the_same_name_whatever_blocks_are_called() -> None:
-    def named(title: str) -> TBPlan:
+    def name_block(title: str) -> TBPlan:
         before = plan("DW 09:00 60 a", "SW 10:00 30 b")
         return before.replace(event.model_copy(update={"name": title}) for event in before.events)
 
-    ids = [[fix.id for fix in find_fixes(day(policy=NONE), named(title))] for title in ("Report", "Slides")]
+    ids = [[fix.id for fix in find_fixes(day(policy=NONE), name_block(title))] for title in ("Report", "Slides")]
     assert ids[0] == ids[1] != []

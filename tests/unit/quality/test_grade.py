@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.unit.quality.days import day, plan, said
+from tests.unit.quality.days import day, make_rule, plan
 
 from fateforger.drafting.model import UnplacedItem
 from fateforger.planning.plan import TBPlan
@@ -17,7 +17,11 @@ LONG = {"frame": {"start": "09:00", "end": "17:00"}}
 SHORT: dict[str, Any] = {}
 ONE = {"tasks": [{"id": "a", "title": "a", "minutes": 60, "one_thing": True}]}
 MEETING = {"immovables": [{"title": "M", "start": "09:30", "end": "10:00"}]}
-EARLY = [said("must", "09:00", "09:30"), said("should", "10:00", "10:30"), said("prefer", "11:00", "11:30")]
+EARLY = [
+    make_rule("must", "09:00", "09:30"),
+    make_rule("should", "10:00", "10:30"),
+    make_rule("prefer", "11:00", "11:30"),
+]
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def day(rule: str | None, *tasks: Any, **fields: Any) -> Session:
     return draft_day(knowing(now, *rules))
 
 
-def shown(now: Session) -> list[str]:
+def list_blocks(now: Session) -> list[str]:
     blocks = by_time(now.planning.plan) if now.planning.plan is not None else ()
     return [
         f"{b.start:%H:%M}-{b.end:%H:%M} {b.event.name}" for b in blocks if b.event.name not in {"Lunch", "Shut down"}
@@ -39,7 +39,7 @@ def shown(now: Session) -> list[str]:
 
 
 def test_without_a_rule_deep_work_comes_first() -> None:
-    assert shown(day(None)) == ["09:00-10:30 Report", "10:40-11:40 Mail"]
+    assert list_blocks(day(None)) == ["09:00-10:30 Report", "10:40-11:40 Mail"]
 
 
 @pytest.mark.parametrize(
@@ -56,16 +56,16 @@ def test_without_a_rule_deep_work_comes_first() -> None:
 @pytest.mark.parametrize("necessity", ["must", "should"])
 def test_times_counts_and_orders_are_followed(rule: str, plan: list[str], necessity: str) -> None:
     now = day(rule, necessity=necessity)
-    assert shown(now) == plan
+    assert list_blocks(now) == plan
     assert broken_day_rules(now) == ()
 
 
 def test_what_must_never_be_is_left_out_and_what_should_not_be_is_said() -> None:
     now = day("NEVER: admin")
-    assert (shown(now), [left.title for left in now.planning.unplaced]) == (["09:00-10:30 Report"], ["Mail"])
+    assert (list_blocks(now), [left.title for left in now.planning.unplaced]) == (["09:00-10:30 Report"], ["Mail"])
     soft = day("NEVER: admin", necessity="should")
-    assert (shown(soft), [breach.named for breach in broken_day_rules(soft)]) == (
-        shown(day(None)),
+    assert (list_blocks(soft), [breach.named for breach in broken_day_rules(soft)]) == (
+        list_blocks(day(None)),
         ["“Mail” (10:40–11:40)"],
     )
 
@@ -91,7 +91,7 @@ def test_a_length_is_followed_where_work_can_be_split() -> None:
 def test_what_a_draft_cannot_follow_is_said_of_the_plan(rule: str, named: str) -> None:
     """No clash is claimed that there is not: the draft is as without the rule, and its judge says what is not kept."""
     now = day(rule)
-    assert (shown(now), now.planning.clash) == (shown(day(None)), None)
+    assert (list_blocks(now), now.planning.clash) == (list_blocks(day(None)), None)
     assert [breach.named for breach in broken_day_rules(now)] == [named]
 
 
@@ -111,7 +111,7 @@ def test_of_anything_else_a_draft_knows_nothing(rule: str) -> None:
 
 def test_clock_times_are_of_the_planned_day() -> None:
     """The checker reads them the same way; the place of the person at the time does not matter."""
-    assert shown(day("NEVER: deep_work_before_15", timezone="America/New_York")) == [
+    assert list_blocks(day("NEVER: deep_work_before_15", timezone="America/New_York")) == [
         "09:00-10:00 Mail",
         "15:00-16:30 Report",
     ]

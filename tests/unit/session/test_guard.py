@@ -7,7 +7,7 @@ from datetime import time, timedelta
 
 import pytest
 from tests.unit.conversation.rules import avoiding
-from tests.unit.conversation.sessions import MORNING, at, event, planned, session, task
+from tests.unit.conversation.sessions import MORNING, at, event, plan_session, session, task
 
 from fateforger.calendar.model import Snapshot
 from fateforger.conversation.stage_nodes import run_stage
@@ -56,7 +56,7 @@ DANGLING = TBPlan(
 """A plan whose first block follows nothing."""
 
 
-def asked(move: Move, before: Session, arrived: Move | None = None) -> StageOutput:
+def run_move(move: Move, before: Session, arrived: Move | None = None) -> StageOutput:
     no = find_refusal(before, move)
     if no is not None:
         return StageOutput(session=before.with_thread(notice=no.notice))
@@ -74,7 +74,7 @@ def test_each_way_of_the_table_is_an_action_of_the_workflow() -> None:
     names = TIMEBOXING.vocabulary
     actions = {*FORWARD.values(), "write", "undo_change", "undo_all", "undo_write", "redo_write", "try_again"}
     assert {names.kind_of(name) for name in actions} == {"action"}
-    everything = planned(
+    everything = plan_session(
         REVIEW,
         refine_undo=(RefineUpdate(plan_before=DANGLING, sentence="It moved."),),
         written=WriteCounts(created=1),
@@ -121,7 +121,7 @@ TOO_EARLY = frame_mistake(session(frame=WRONG)) or ""
             ),
         ),
         (
-            planned(REFINE, plan=DANGLING),
+            plan_session(REFINE, plan=DANGLING),
             Move.PROCEED,
             (
                 "Mend the plan so that every block has its time, then commit.",
@@ -129,7 +129,7 @@ TOO_EARLY = frame_mistake(session(frame=WRONG)) or ""
             ),
         ),
         (
-            planned(REFINE, plan=DANGLING.replace(())),
+            plan_session(REFINE, plan=DANGLING.replace(())),
             Move.PROCEED,
             (
                 "The plan has no blocks, so there is nothing to put on your calendar.",
@@ -138,7 +138,7 @@ TOO_EARLY = frame_mistake(session(frame=WRONG)) or ""
             ),
         ),
         (
-            planned(REFINE, plan=DANGLING, problem="Away."),
+            plan_session(REFINE, plan=DANGLING, problem="Away."),
             Move.RETRY,
             (
                 "Confirm the day, and mend the plan so that every block has its time.",
@@ -146,17 +146,17 @@ TOO_EARLY = frame_mistake(session(frame=WRONG)) or ""
             ),
         ),
         (
-            planned(REFINE),
+            plan_session(REFINE),
             Move.RETRY,
             ("Nothing failed here, so there is nothing to try again.",),
         ),
         (
-            planned(REFINE),
+            plan_session(REFINE),
             Move.UNDO_LAST_UPDATE,
             ("There is no change to take back here.",),
         ),
         (
-            planned(REVIEW),
+            plan_session(REVIEW),
             Move.UNDO_SYNC,
             ("Nothing of this plan is on your calendar, so there is nothing to undo.",),
         ),
@@ -166,21 +166,21 @@ def test_a_gate_refuses_with_the_remedy_and_the_name_of_its_rule(
     before: Session, move: Move, said: tuple[str, ...]
 ) -> None:
     """S139: nothing is done and nothing is remembered of it."""
-    output = asked(move, before)
+    output = run_move(move, before)
     assert lines(output) == said
     assert (output.move, output.effects, output.session.with_thread(notice=None)) == (Move.STAY, (), before)
 
 
 def test_no_way_leads_around_a_gate() -> None:
     """A commit on arrival is held against the rules as well, however the session came there."""
-    output = asked(Move.STAY, planned(REVIEW, plan=DANGLING), arrived=Move.PROCEED)
+    output = run_move(Move.STAY, plan_session(REVIEW, plan=DANGLING), arrived=Move.PROCEED)
     assert output.effects == ()
     assert lines(output)[-1].startswith("Rule: Nothing reaches the calendar")
 
 
 def test_no_way_leads_around_the_musts() -> None:
     """K9: for any request to write, the last gate also holds back a plan that breaks a must."""
-    now = planned(REFINE, task("Report", 60), said=(avoiding("quiet", "00:00", "20:00", session="s1"),))
+    now = plan_session(REFINE, task("Report", 60), said=(avoiding("quiet", "00:00", "20:00", session="s1"),))
     asking = StageInput(session=now, asked=Move.STAY, command=None, cause="c1", now=MORNING)
     wish = StageOutput(session=now, effects=(WriteCalendar(group="g", commit=True),))
     output = guard_output(asking, wish)
@@ -190,17 +190,17 @@ def test_no_way_leads_around_the_musts() -> None:
 
 def test_what_the_rules_allow_is_done_and_remembered() -> None:
     """From Refine to the calendar: the commit, then the write, each with the facts as it began."""
-    refined = asked(Move.PROCEED, planned(REFINE))
+    refined = run_move(Move.PROCEED, plan_session(REFINE))
     assert (refined.move, [step.do for step in refined.session.thread.trace]) == (Move.PROCEED, [("commit",)])
     arrived = replace(refined.session, stage=REVIEW)
-    written = asked(Move.STAY, arrived, arrived=Move.PROCEED)
+    written = run_move(Move.STAY, arrived, arrived=Move.PROCEED)
     assert [effect.kind for effect in written.effects] == ["write_calendar"]
     assert [step.do for step in written.session.thread.trace] == [("commit",), ("write",)]
     assert "plan_valid" in written.session.thread.trace[-1].true
 
 
 def test_a_session_remembers_only_so_much() -> None:
-    busy = planned(REFINE)
+    busy = plan_session(REFINE)
     for _ in range(3 * MOST_STEPS):
         busy = record_steps(busy, make_step(busy, "write"))
     assert len(busy.thread.trace) == MOST_STEPS
@@ -209,11 +209,11 @@ def test_a_session_remembers_only_so_much() -> None:
 @pytest.mark.parametrize("stage", list(TimeboxingStage))
 def test_a_stage_is_ready_when_no_rule_stands_against_going_on(stage: TimeboxingStage) -> None:
     """Cards and turns follow the same rules."""
-    sessions = [session(stage), session(stage, frame=WRONG), planned(stage), planned(stage, plan=DANGLING)]
+    sessions = [session(stage), session(stage, frame=WRONG), plan_session(stage), plan_session(stage, plan=DANGLING)]
     forward = FORWARD.get(stage)
     for each in sessions:
         assert describe_stage(each).ready == (forward is None or not objections(each, forward))
-        assert describe_stage(each).ready == (forward is None or not lines(asked(Move.PROCEED, each)))
+        assert describe_stage(each).ready == (forward is None or not lines(run_move(Move.PROCEED, each)))
 
 
 # --- after a turn ---
@@ -236,7 +236,7 @@ WRITE = WriteCalendar(group="g", commit=True)
 
 def test_a_foreign_event_that_a_write_changed_is_said() -> None:
     """NEVER: foreign_event_changed. What a look shows is another matter."""
-    before = planned(REVIEW, events=(event("Standup", "09:30", "10:00"),), written=WriteCounts(created=1))
+    before = plan_session(REVIEW, events=(event("Standup", "09:30", "10:00"),), written=WriteCounts(created=1))
     moved = Snapshot(day=before.date, tz=before.tz, events=(event("Standup", "09:00", "10:00"),))
     after = before.with_day(snapshot=moved)
     assert (broke(before, after, WRITE), broke(before, before, WRITE), broke(before, after)) == (
@@ -256,7 +256,10 @@ def test_a_foreign_event_that_a_write_changed_is_said() -> None:
 def test_a_turn_has_one_message() -> None:
     """S115, ALWAYS: one_message_per_turn; the first message's line and messages next to the plan do not count."""
     both = (*ONE, outgoing("stage:5"))
-    assert (broke(planned(REFINE), planned(REFINE)), broke(planned(REFINE), planned(REFINE), messages=both)) == (
+    assert (
+        broke(plan_session(REFINE), plan_session(REFINE)),
+        broke(plan_session(REFINE), plan_session(REFINE), messages=both),
+    ) == (
         [],
         ["one-message"],
     )
@@ -265,24 +268,31 @@ def test_a_turn_has_one_message() -> None:
 @pytest.mark.parametrize(
     ("after", "expected"),
     [
-        (planned(REVIEW, last_sync=SyncReport(status="partial"), written=WriteCounts(created=1), problem="Away."), []),
-        (planned(REVIEW, last_sync=SyncReport(status="failed"), problem="Away."), []),
         (
-            planned(SKELETON, last_sync=SyncReport(status="partial"), written=WriteCounts(created=1), problem="Away."),
+            plan_session(
+                REVIEW, last_sync=SyncReport(status="partial"), written=WriteCounts(created=1), problem="Away."
+            ),
+            [],
+        ),
+        (plan_session(REVIEW, last_sync=SyncReport(status="failed"), problem="Away."), []),
+        (
+            plan_session(
+                SKELETON, last_sync=SyncReport(status="partial"), written=WriteCounts(created=1), problem="Away."
+            ),
             ["offer-undo", "offer-to-try-again"],
         ),
     ],
 )
 def test_a_write_that_broke_off_offers_its_undo(after: Session, expected: list[str]) -> None:
     """ON sync_failed: INVOKE offer_undo, in the same turn; and only when it begins to be so."""
-    before = planned(REVIEW)
+    before = plan_session(REVIEW)
     assert broke(before, after, WRITE) == expected
     known = record_steps(after, make_step(after, "end_turn", "offer_undo", "offer_to_try_again"))
     assert broke(known, known) == []
 
 
 def test_a_turn_in_which_nothing_was_done_leaves_no_trace() -> None:
-    idle, busy = planned(REFINE), record_steps(planned(REFINE), make_step(planned(REFINE), "write"))
+    idle, busy = plan_session(REFINE), record_steps(plan_session(REFINE), make_step(plan_session(REFINE), "write"))
     kept = [
         end_turn(idle, TurnOutcome(session=after, gate=describe_stage(after)), after, ONE)[0].thread.trace
         for after in (idle, busy)
@@ -292,8 +302,8 @@ def test_a_turn_in_which_nothing_was_done_leaves_no_trace() -> None:
 
 def test_tasks_of_a_day_can_be_planned_again() -> None:
     """S133: back and forth in any order breaks nothing."""
-    told_so_far = planned(TimeboxingStage.CAPTURE_INPUTS, task("Report"))
-    there = asked(Move.PROCEED, told_so_far)
-    back = asked(Move.BACK, replace(there.session, stage=SKELETON))
-    again = asked(Move.PROCEED, replace(back.session, stage=TimeboxingStage.CAPTURE_INPUTS))
+    told_so_far = plan_session(TimeboxingStage.CAPTURE_INPUTS, task("Report"))
+    there = run_move(Move.PROCEED, told_so_far)
+    back = run_move(Move.BACK, replace(there.session, stage=SKELETON))
+    again = run_move(Move.PROCEED, replace(back.session, stage=TimeboxingStage.CAPTURE_INPUTS))
     assert [step.do for step in again.session.thread.trace] == [("draft",), ("draft",)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date, time, timedelta
 
-from tests.unit.conversation.sessions import MONDAY, at, event, planned, session
+from tests.unit.conversation.sessions import MONDAY, at, event, plan_session, session
 
 from fateforger.calendar.decision import mint
 from fateforger.calendar.event import EventImage, Marker
@@ -73,7 +73,7 @@ def test_our_own_blocks_are_no_meetings() -> None:
     copy = here.model_copy(update={"id": "copy", "summary": "Copy"})
     occurrence = ours("series", "13:00", "14:00", series_id="s", summary="Occurrence")
     other_day = ours("tuesday", "15:00", "16:00", day=TUESDAY, summary="Other plan")
-    now = planned(TimeboxingStage.REFINE, events=(here, before, copy, occurrence, other_day))
+    now = plan_session(TimeboxingStage.REFINE, events=(here, before, copy, occurrence, other_day))
     found = on_calendar(now)
     assert [m.title for m in found.timed] == ["Copy", "Occurrence", "Other plan"]
     assert [m.title for m in found.earlier] == ["old"]

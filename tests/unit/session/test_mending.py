@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.examples import examples
 from tests.factories.constraints import version_of
 from tests.unit.conversation.rules import QUIET, avoiding, knowing
-from tests.unit.conversation.sessions import event, said, session
+from tests.unit.conversation.sessions import event, make_command, session
 
 from fateforger.calendar.event import EventImage
 from fateforger.errors import PlanInvalid, UserError
@@ -48,15 +48,15 @@ def day(*blocks: TBEvent, events: tuple[EventImage, ...] = (), rules: tuple[Vers
     return knowing(session(REFINE, *events, plan=plan), *rules)
 
 
-def shown(plan: TBPlan) -> list[str]:
+def list_blocks(plan: TBPlan) -> list[str]:
     return [f"{b.start:%H:%M}-{b.end:%H:%M} {b.event.name}" for b in by_time(plan)]
 
 
 def test_a_block_is_not_pushed_into_a_time_that_must_stay_free() -> None:
     """S121: pushing alone would put B at noon."""
     now = day(block("A", "10:00", 60), block("B", "11:00", 60), rules=(MIDDAY,))
-    result = apply_edit(now, said("shift_block", key="a", minutes=15))
-    assert shown(result.after) == ["09:15-10:15 B", "10:15-11:15 A"]
+    result = apply_edit(now, make_command("shift_block", key="a", minutes=15))
+    assert list_blocks(result.after) == ["09:15-10:15 B", "10:15-11:15 A"]
     assert result.sentence == (
         "“A” is now 10:15–11:15 (was 10:00–11:00). To make it fit, “B” moves to 09:15–10:15 (was 11:00–12:00)."
     )
@@ -65,15 +65,15 @@ def test_a_block_is_not_pushed_into_a_time_that_must_stay_free() -> None:
 def test_a_must_about_room_behind_a_block_is_kept() -> None:
     """The engine's rules count, not only times to avoid."""
     now = day(block("A", "09:00", 60, ET.DEEP_WORK), block("B", "10:10", 60), rules=(AIR,))
-    result = apply_edit(now, said("shift_block", key="a", minutes=15))
-    assert shown(result.after) == ["09:15-10:15 A", "10:25-11:25 B"]
+    result = apply_edit(now, make_command("shift_block", key="a", minutes=15))
+    assert list_blocks(result.after) == ["09:15-10:15 A", "10:25-11:25 B"]
 
 
 def test_what_was_asked_for_stays_where_it_was_asked() -> None:
     """A must that the block itself breaks is no reason to put it elsewhere: the card asks."""
     now = day(block("A", "09:00", 60, ET.DEEP_WORK), block("B", "10:10", 60), rules=(FOCUS,))
-    result = apply_edit(now, said("edit_block", key="a", start="14:00"))
-    assert shown(result.after) == ["10:10-11:10 B", "14:00-15:00 A"]
+    result = apply_edit(now, make_command("edit_block", key="a", start="14:00"))
+    assert list_blocks(result.after) == ["10:10-11:10 B", "14:00-15:00 A"]
     (breach,) = new_violations(now, result.before, result.after, Necessity.MUST)
     assert (breach.item.uid, breach.keys) == ("focus", ("a",))
 
@@ -84,14 +84,14 @@ def test_what_was_in_trouble_before_is_left_alone() -> None:
     now = day(
         block("C", "08:00", 30), block("A", "09:45", 60), block("B", "11:00", 60), events=(standup,), rules=(QUIET,)
     )
-    result = apply_edit(now, said("add_block", title="Call", start="10:00", minutes=30, depth="shallow"))
-    assert shown(result.after) == ["08:00-08:30 C", "10:00-10:30 Call", "11:00-12:00 B", "12:00-13:00 A"]
+    result = apply_edit(now, make_command("add_block", title="Call", start="10:00", minutes=30, depth="shallow"))
+    assert list_blocks(result.after) == ["08:00-08:30 C", "10:00-10:30 Call", "11:00-12:00 B", "12:00-13:00 A"]
 
 
 def test_what_began_already_stays() -> None:
     """At ten past nine: A cannot be moved any more, so the change is refused."""
     now = day(block("A", "09:00", 60), block("B", "10:00", 60))
-    command = said("shift_block", key="b", minutes=-15)
+    command = make_command("shift_block", key="b", minutes=-15)
     late = command.model_copy(update={"at": command.at + timedelta(hours=1, minutes=10)})
     with pytest.raises(PlanInvalid, match="“B” starts at 09:45, but “A” runs until 10:00"):
         apply_edit(now, late)
@@ -110,7 +110,7 @@ DEEDS = st.one_of(
 )
 
 
-def laid(blocks: list[tuple[int, int, ET]]) -> list[TBEvent]:
+def lay_out(blocks: list[tuple[int, int, ET]]) -> list[TBEvent]:
     """Return the blocks that overlap none before them."""
     kept: list[tuple[int, int, ET]] = []
     for start, length, kind in blocks:
@@ -127,11 +127,11 @@ def deed(now: Session, kind: str, number: int, start: int, length: int) -> Any:
     keys = [e.block_key for e in now.planning.plan.events] if now.planning.plan else []
     key = keys[number % len(keys)]
     if kind == "shift_block":
-        return said(kind, key=key, minutes=5 * start)
+        return make_command(kind, key=key, minutes=5 * start)
     at = clock(9 * 60 + 5 * start)
     if kind == "edit_block":
-        return said(kind, key=key, start=at, minutes=5 * length)
-    return said(kind, title="New", start=at, minutes=5 * length, depth="deep")
+        return make_command(kind, key=key, start=at, minutes=5 * length)
+    return make_command(kind, title="New", start=at, minutes=5 * length, depth="deep")
 
 
 def together(plan: TBPlan) -> set[frozenset[str]]:
@@ -144,7 +144,7 @@ def together(plan: TBPlan) -> set[frozenset[str]]:
 def test_a_change_that_fits_stays_as_it_is_and_one_that_is_mended_fits(
     blocks: list[tuple[int, int, ET]], rules: list[Version], what: tuple[str, int, int, int]
 ) -> None:
-    now = day(*laid(blocks), events=EVENTS, rules=tuple(rules))
+    now = day(*lay_out(blocks), events=EVENTS, rules=tuple(rules))
     assert now.planning.plan is not None
     command = deed(now, *what)
     try:

@@ -21,12 +21,12 @@ SHOP = task("Shop", None, details=TaskDetails(kind=TaskKind.ERRAND, due_day=date
 MAIL = task("Mail", None)
 
 
-def told(*tasks: Task, **frame: Any) -> Session:
+def make_session(*tasks: Task, **frame: Any) -> Session:
     facts = FrameFacts(day_start=time(9), day_end=time(18))
     return session(TimeboxingStage.CAPTURE_INPUTS, frame=replace(facts, **frame), inputs=InputFacts(tasks=tasks))
 
 
-def noted(before: Session, after: Session, language: str = "en") -> str:
+def describe_change(before: Session, after: Session, language: str = "en") -> str:
     with speak(language):
         (line,) = describe_noted(before, after)
     return line
@@ -49,26 +49,35 @@ LINES = {
 @pytest.mark.parametrize("language", LINES)
 def test_each_fact_is_said_apart_from_the_others(language: str) -> None:
     """S267"""
-    assert noted(told(), told(GYM, REPORT, SHOP, MAIL, day_start=time(6, 30)), language) == LINES[language]
+    assert (
+        describe_change(make_session(), make_session(GYM, REPORT, SHOP, MAIL, day_start=time(6, 30)), language)
+        == LINES[language]
+    )
 
 
 def test_short_facts_are_joined_by_and() -> None:
-    assert noted(told(), told(MAIL, day_start=time(8))) == "Noted: your day 08:00–18:00 and Mail."
+    assert (
+        describe_change(make_session(), make_session(MAIL, day_start=time(8)))
+        == "Noted: your day 08:00–18:00 and Mail."
+    )
 
 
 def test_a_new_end_does_not_repeat_a_start_that_may_be_past() -> None:
-    assert noted(told(), told(day_end=time(19))) == "Noted: your day until 19:00."
+    assert describe_change(make_session(), make_session(day_end=time(19))) == "Noted: your day until 19:00."
 
 
 def test_a_star_is_said_of_its_task_alone() -> None:
     mail = replace(MAIL, one_thing=True)
-    assert noted(told(REPORT, MAIL), told(replace(REPORT, one_thing=False), mail)) == (
+    assert describe_change(make_session(REPORT, MAIL), make_session(replace(REPORT, one_thing=False), mail)) == (
         "Noted: Mail is the one thing that matters."
     )
-    assert noted(told(mail), told(MAIL)) == "Noted: Mail is no longer the one thing that matters."
+    assert (
+        describe_change(make_session(mail), make_session(MAIL))
+        == "Noted: Mail is no longer the one thing that matters."
+    )
 
 
 def test_a_task_that_is_gone_is_off_the_list() -> None:
-    assert noted(told(MAIL, REPORT), told(replace(REPORT, minutes=60))) == (
+    assert describe_change(make_session(MAIL, REPORT), make_session(replace(REPORT, minutes=60))) == (
         "Noted: Report, 1 h, the one thing that matters; Mail is off the list."
     )

@@ -35,13 +35,13 @@ def day(back: int, *listed: str, deferred: str = "", unplaced: str = "", **chang
 NOW = session(TimeboxingStage.CAPTURE_INPUTS)
 
 
-def offered(*others: Session, now: Session = NOW) -> list[tuple[str, str, int]]:
+def list_offered(*others: Session, now: Session = NOW) -> list[tuple[str, str, int]]:
     return [(each.task.id, each.source, (TODAY - each.day).days) for each in carry_over(now, others, now=MORNING)]
 
 
 def test_what_was_deferred_and_what_did_not_fit_the_latest_day_first() -> None:
     yesterday = day(1, "plants", deferred="taxes", unplaced="plants")
-    assert offered(day(3, deferred="mail"), yesterday) == [
+    assert list_offered(day(3, deferred="mail"), yesterday) == [
         ("taxes", "deferred", 1),
         ("plants", "unplaced", 1),
         ("mail", "deferred", 3),
@@ -49,22 +49,24 @@ def test_what_was_deferred_and_what_did_not_fit_the_latest_day_first() -> None:
 
 
 def test_the_latest_plan_that_knows_a_task_decides_about_it() -> None:
-    assert offered(day(3, deferred="mail"), day(1, "mail")) == []
-    assert offered(day(3, deferred="mail"), day(1, brought=("mail",))) == []
-    assert offered(day(3, deferred="mail"), day(1, brought=("mail",), deferred="mail")) == [("mail", "deferred", 1)]
-    assert offered(day(3, deferred="mail"), day(-1, "mail")) == []
+    assert list_offered(day(3, deferred="mail"), day(1, "mail")) == []
+    assert list_offered(day(3, deferred="mail"), day(1, brought=("mail",))) == []
+    assert list_offered(day(3, deferred="mail"), day(1, brought=("mail",), deferred="mail")) == [
+        ("mail", "deferred", 1)
+    ]
+    assert list_offered(day(3, deferred="mail"), day(-1, "mail")) == []
 
 
 def test_a_plan_that_never_reached_the_calendar_settles_nothing() -> None:
-    assert offered(day(3, deferred="mail"), day(1, "mail", written=None)) == [("mail", "deferred", 3)]
-    assert offered(day(1, "mail", unplaced="mail", written=None)) == []
+    assert list_offered(day(3, deferred="mail"), day(1, "mail", written=None)) == [("mail", "deferred", 3)]
+    assert list_offered(day(1, "mail", unplaced="mail", written=None)) == []
 
 
 def test_neither_what_is_old_nor_what_is_to_come_nor_what_the_day_has() -> None:
-    assert offered(day(15, deferred="mail"), day(-2, deferred="taxes")) == []
-    assert offered(day(14, deferred="mail")) == [("mail", "deferred", 14)]
+    assert list_offered(day(15, deferred="mail"), day(-2, deferred="taxes")) == []
+    assert list_offered(day(14, deferred="mail")) == [("mail", "deferred", 14)]
     has = NOW.with_day(inputs=InputFacts(tasks=(TASKS["mail"],))).with_open_work(deferred=(TASKS["taxes"],))
-    assert offered(day(1, deferred="mail taxes plants"), now=has) == [("plants", "deferred", 1)]
+    assert list_offered(day(1, deferred="mail taxes plants"), now=has) == [("plants", "deferred", 1)]
 
 
 def test_s224_what_is_open_elsewhere_is_bounded_and_nothing_while_it_is_not_known() -> None:

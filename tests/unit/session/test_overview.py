@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
-from tests.unit.conversation.sessions import TZ, at, event, planned, session, task
+from tests.unit.conversation.sessions import TZ, at, event, plan_session, session, task
 
 from fateforger.calendar.model import Snapshot
 from fateforger.planning.timing import zone
@@ -16,7 +16,7 @@ from fateforger.session.stages import TimeboxingStage
 
 def test_meetings_and_blocks_in_one_order() -> None:
     """S48, S121: titles are plain text with any contents."""
-    now = planned(
+    now = plan_session(
         TimeboxingStage.SKELETON,
         task("Fix *bug*", 60, one_thing=True),
         events=(event("Stand\nup", "09:30", "10:00"),),
@@ -92,7 +92,7 @@ def test_a_crowded_day_is_counted() -> None:
 
 
 def test_collisions() -> None:
-    now = planned(TimeboxingStage.REFINE, task("Report"))
+    now = plan_session(TimeboxingStage.REFINE, task("Report"))
     drill = event("Drill", "09:30", "10:30")
     music = event("Music", "09:00", "10:00", busy=False)
     assert now.day.snapshot is not None

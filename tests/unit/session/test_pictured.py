@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import time
 
 import pytest
-from tests.unit.conversation.sessions import at, event, planned, session, task
+from tests.unit.conversation.sessions import at, event, plan_session, session, task
 
 from fateforger.session.cards import DayView, Picture
 from fateforger.session.commands.plan import EditBlock
@@ -18,9 +18,9 @@ from fateforger.ui.picture_words import changes_of
 from fateforger.ui.session_cards import stage_card
 
 
-def moved() -> Session:
+def move_block() -> Session:
     """Return a plan in which a block was just moved."""
-    before = planned(
+    before = plan_session(
         TimeboxingStage.REFINE, task("Report", 60), task("Mail", 30), events=(event("Standup", "10:00", "10:30"),)
     )
     assert before.planning.plan is not None
@@ -39,7 +39,7 @@ def view(now: Session, *, changed: bool = False) -> DayView:
 
 
 def test_the_day_with_its_meetings_in_its_frame() -> None:
-    now = planned(TimeboxingStage.SKELETON, task("Report", 60), events=(event("Standup", "10:00", "10:30"),))
+    now = plan_session(TimeboxingStage.SKELETON, task("Report", 60), events=(event("Standup", "10:00", "10:30"),))
     shown = view(now)
     assert (shown.start, shown.end) == (at("09:00"), at("18:00"))
     assert [(meeting.title, meeting.start) for meeting in shown.meetings] == [("Standup", at("10:00"))]
@@ -51,12 +51,12 @@ def test_the_day_with_its_meetings_in_its_frame() -> None:
 
 def test_a_frame_that_cannot_be_is_left_out() -> None:
     wrong = FrameFacts(day_start=time(14, 0), day_end=time(13, 0))
-    shown = view(planned(TimeboxingStage.SKELETON).with_day(frame=wrong))
+    shown = view(plan_session(TimeboxingStage.SKELETON).with_day(frame=wrong))
     assert (shown.start, shown.end) == (None, None)
 
 
 def test_what_the_last_turn_changed_is_shown_while_the_card_says_so() -> None:
-    now = moved()
+    now = move_block()
     shown = view(now, changed=True)
     assert list(changes_of(shown).of.values()) == ["moved"]
     for later in (None, Notice(lines=now.notice_lines), Notice(lines=now.notice_lines, refused=True, code=CHANGE)):
@@ -67,6 +67,6 @@ def test_what_the_last_turn_changed_is_shown_while_the_card_says_so() -> None:
 
 @pytest.mark.parametrize("stage", TimeboxingStage)
 def test_the_cards_of_the_plan_have_one_picture_and_the_others_none(stage: TimeboxingStage) -> None:
-    pictures = [part for part in stage_card(planned(stage)).parts if isinstance(part, Picture)]
+    pictures = [part for part in stage_card(plan_session(stage)).parts if isinstance(part, Picture)]
     with_one = {TimeboxingStage.SKELETON, TimeboxingStage.REFINE, TimeboxingStage.REVIEW_COMMIT}
     assert len(pictures) == (1 if stage in with_one else 0)

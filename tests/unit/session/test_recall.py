@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.factories.constraints import version_of
 from tests.unit.conversation.rules import CALLS, QUIET, avoiding, knowing
-from tests.unit.conversation.sessions import MORNING, event, planned, session, task
+from tests.unit.conversation.sessions import MORNING, event, plan_session, session, task
 
 from fateforger.memory.versions import Version
 from fateforger.memory.vocabulary import Necessity
@@ -36,7 +36,7 @@ def uids(now: Session) -> list[str]:
     return [item.uid for item in followed_constraints(now).applicable]
 
 
-def wanted(uid: str, *types: str, **fields: Any) -> Version:
+def make_rule(uid: str, *types: str, **fields: Any) -> Version:
     """Return a rule that asks for something at eight each morning."""
     windows = [{"kind": "prefer", "start": "08:00", "end": "08:30"}]
     return version_of(uid, **{"windows": windows, "applies_event_types": list(types), **fields})
@@ -44,11 +44,13 @@ def wanted(uid: str, *types: str, **fields: Any) -> Version:
 
 def test_s15_what_the_day_holds() -> None:
     """Immovables, blocks and frame; and what the person's own rules put into each such day."""
-    empty, full = session(Stage.CAPTURE_INPUTS), planned(Stage.REFINE, task("Report"), events=(STANDUP,))
+    empty, full = session(Stage.CAPTURE_INPUTS), plan_session(Stage.REFINE, task("Report"), events=(STANDUP,))
     assert day_facts(empty, ()).model_dump() == {
         "meetings": False, "commutes": False, "sleep": True, "habits": False, "gaps": True, "blocks": (),
     }  # fmt: skip
-    facts = day_facts(full, (wanted("school", "C"), wanted("yoga", "H"), wanted("call", "M", start_date="2027-01-01")))
+    facts = day_facts(
+        full, (make_rule("school", "C"), make_rule("yoga", "H"), make_rule("call", "M", start_date="2027-01-01"))
+    )
     assert (facts.meetings, facts.commutes, facts.habits) == (True, True, True)
     assert facts.blocks == (ET.DEEP_WORK, ET.REGENERATION)
 
@@ -59,8 +61,8 @@ def test_s15_a_rule_against_something_does_not_put_it_into_the_day() -> None:
 
 def test_s15_s22_a_rule_that_is_set_aside_puts_nothing_into_the_day() -> None:
     """Nor does it bring in the rules about what it would have put there."""
-    school, about = wanted("school", "C"), version_of("about", necessity="prefer", applies_event_types=["C"])
-    now = knowing(planned(Stage.REFINE), school, about)
+    school, about = make_rule("school", "C"), version_of("about", necessity="prefer", applies_event_types=["C"])
+    now = knowing(plan_session(Stage.REFINE), school, about)
     apart = now.with_rules(set_aside=("school",))
     assert day_facts(now, (school,)).commutes is True
     assert day_facts(apart, (school,)).commutes is False
@@ -71,7 +73,7 @@ def test_s15_s22_a_rule_that_is_set_aside_puts_nothing_into_the_day() -> None:
 def test_s15_a_day_that_is_full_has_no_gaps() -> None:
     whole = event("Offsite", "09:00", "18:00")
     assert day_facts(session(Stage.CAPTURE_INPUTS, whole), ()).gaps is True  # nothing is planned yet
-    now = planned(Stage.REFINE, task("A", 60), events=(whole,), frame=FrameFacts(lunch_start=None))
+    now = plan_session(Stage.REFINE, task("A", 60), events=(whole,), frame=FrameFacts(lunch_start=None))
     assert day_facts(now, ()).gaps is False
     assert day_facts(now.with_day(frame=FrameFacts(day_end="19:00", lunch_start=None)), ()).gaps is True
 
@@ -114,16 +116,16 @@ def test_s18_what_sets_the_frame_is_marked_for_the_start() -> None:
 def test_s21_what_the_next_step_needs_is_kept_and_not_followed_before() -> None:
     """Another stage needs no other read of the store. A must counts for any plan (K9)."""
     later = version_of("review", applies_stages=["REVIEW"])
-    now = knowing(planned(Stage.REFINE), CALLS, later, QUIET)
+    now = knowing(plan_session(Stage.REFINE), CALLS, later, QUIET)
     assert uids(now) == ["calls", "quiet"]
     assert uids(replace(now, stage=Stage.REVIEW_COMMIT)) == ["calls", "quiet", "review"]
-    assert uids(knowing(planned(Stage.REFINE, events=(STANDUP,)), CALLS)) == ["calls"]
+    assert uids(knowing(plan_session(Stage.REFINE, events=(STANDUP,)), CALLS)) == ["calls"]
 
 
 def test_s21_s175_card_prompts_and_drafts_take_the_same_musts() -> None:
     """K9: also one about calls while there is none on the day, so that it is there when one is asked for."""
     for stage in (Stage.CAPTURE_INPUTS, Stage.SKELETON, Stage.REFINE, Stage.REVIEW_COMMIT):
-        now = knowing(planned(stage), CALLS, QUIET)
+        now = knowing(plan_session(stage), CALLS, QUIET)
         shown = {item.uid for item in rules_in_force(now).applicable}
         assert (
             shown
@@ -135,20 +137,20 @@ def test_s21_s175_card_prompts_and_drafts_take_the_same_musts() -> None:
 
 def test_s2_s22_what_was_said_here_counts_at_once_and_what_was_set_aside_does_not() -> None:
     here = avoiding("here", "13:00", "14:00", scope="session", session="s1")
-    now = knowing(planned(Stage.REFINE), QUIET)
+    now = knowing(plan_session(Stage.REFINE), QUIET)
     assert uids(now.with_rules(said=(here,), set_aside=("quiet",))) == ["here"]
 
 
 def test_s20_another_persons_rows_and_another_sessions_are_never_kept() -> None:
     rows = (version_of("theirs", user="U2"), version_of("other", scope="session", session="s2"), QUIET)
-    assert [v.uid for v in recall(planned(Stage.REFINE), rows, MORNING).versions] == ["quiet"]
+    assert [v.uid for v in recall(plan_session(Stage.REFINE), rows, MORNING).versions] == ["quiet"]
 
 
 def test_a_must_is_never_left_out_and_what_is_left_out_is_counted() -> None:
     """S17, S174: 60 that must be followed and 150 that are only wished, of which 50 apply and 50 stand by."""
     musts = tuple(avoiding(f"m{n}", "00:00", "05:00") for n in range(60))
     wishes = tuple(version_of(f"w{n:03}", necessity="prefer") for n in range(150))
-    known = recall(planned(Stage.REFINE), (*wishes, *musts), MORNING)
+    known = recall(plan_session(Stage.REFINE), (*wishes, *musts), MORNING)
     kept = [version.record.necessity for version in known.versions]
     assert kept.count(Necessity.MUST) == 60
     assert len(kept) == 60 + STANDING_BY
@@ -158,7 +160,7 @@ def test_a_must_is_never_left_out_and_what_is_left_out_is_counted() -> None:
 def test_what_can_be_named_begins_with_what_applies() -> None:
     gone = version_of("gone", status="declined", event={"action": "archive", "reason": None})
     other = version_of("other", days_of_week=["SU"])
-    now = knowing(planned(Stage.REFINE), QUIET, other)
+    now = knowing(plan_session(Stage.REFINE), QUIET, other)
     found = nameable_constraints(now, (gone, other, QUIET, version_of("theirs", user="U2")))
     assert [version.uid for version in found] == ["quiet", "other", "gone"]
 
@@ -185,7 +187,7 @@ def test_s46_s232_a_draft_follows_from_the_constraints_too() -> None:
 def test_a_draft_follows_the_same_before_and_after_it_was_made() -> None:
     """So that one made ahead is still good when it is asked for."""
     now = knowing(LISTED, QUIET, CALLS)
-    drafted = planned(Stage.SKELETON, task("Report"), recalled=now.rules.recalled)
+    drafted = plan_session(Stage.SKELETON, task("Report"), recalled=now.rules.recalled)
     assert [item.uid for item in constraints_for_draft(now).applicable] == [
         item.uid for item in constraints_for_draft(drafted).applicable
     ]
@@ -211,7 +213,7 @@ def test_s17_however_many_rules_must_be_followed_a_draft_follows_them_all() -> N
     closed = [
         avoiding(f"r{n}", f"{13 + n // 60}:{n % 60:02}", f"{13 + (n + 1) // 60}:{(n + 1) % 60:02}") for n in range(239)
     ]
-    now = knowing(planned(Stage.SKELETON, task("Report", 60)), *closed, avoiding("last", "09:00", "13:00"))
+    now = knowing(plan_session(Stage.SKELETON, task("Report", 60)), *closed, avoiding("last", "09:00", "13:00"))
     assert len(draft_constraints(now)) == 240
     after = draft_day(now)
     assert after.planning.plan is not None

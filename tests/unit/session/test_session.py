@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 from tests.factories.constraints import version_of
 from tests.factories.sessions import GROUPS
-from tests.unit.conversation.sessions import MONDAY, MORNING, event, planned, question, session, task
+from tests.unit.conversation.sessions import MONDAY, MORNING, event, plan_session, question, session, task
 
 from fateforger.errors import BadInput
 from fateforger.planning.patch import Patch
@@ -51,7 +51,7 @@ FACTS = Facts(frame=FrameFacts(), inputs=InputFacts(), deferred=(), unplaced=(),
 def test_every_field_survives_saving() -> None:
     """S62"""
     plan = TBPlan(date=session().date, tz=session().tz)
-    full = planned(
+    full = plan_session(
         TimeboxingStage.REVIEW_COMMIT,
         task("Report", None, one_thing=True, notes="x"),
         events=(event("Standup", "09:30", "10:00", properties={"a": "b"}),),
@@ -182,10 +182,10 @@ def test_the_last_fifty_commands_are_remembered() -> None:
         (session(TimeboxingStage.CAPTURE_INPUTS), False, 1, True),
         (session(TimeboxingStage.CAPTURE_INPUTS, inputs=InputFacts(tasks=(task("A"),))), True, 0, False),
         (session(TimeboxingStage.SKELETON), False, 1, True),
-        (planned(TimeboxingStage.SKELETON), True, 0, False),
+        (plan_session(TimeboxingStage.SKELETON), True, 0, False),
         (session(TimeboxingStage.REFINE), False, 1, True),
-        (planned(TimeboxingStage.REFINE), True, 0, False),
-        (planned(TimeboxingStage.REVIEW_COMMIT), True, 0, False),
+        (plan_session(TimeboxingStage.REFINE), True, 0, False),
+        (plan_session(TimeboxingStage.REVIEW_COMMIT), True, 0, False),
     ],
 )
 def test_gates(now: Session, ready: bool, missing: int, question: bool) -> None:  # noqa: FBT001  a table of cases
@@ -198,8 +198,8 @@ def test_gates(now: Session, ready: bool, missing: int, question: bool) -> None:
 
 def test_an_emptied_plan_can_be_committed_when_something_is_written() -> None:
     empty = TBPlan(date=session().date, tz=session().tz)
-    assert not describe_stage(planned(TimeboxingStage.REFINE, plan=empty)).ready
-    assert describe_stage(planned(TimeboxingStage.REFINE, plan=empty, written=WriteCounts(created=1))).ready
+    assert not describe_stage(plan_session(TimeboxingStage.REFINE, plan=empty)).ready
+    assert describe_stage(plan_session(TimeboxingStage.REFINE, plan=empty, written=WriteCounts(created=1))).ready
 
 
 def test_calendar_in_the_gate_of_stage_1() -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime, time
 
 from tests.factories.days import block, plan_of
-from tests.factories.words import patch, timed, wants
+from tests.factories.words import build_move, patch, wants
 from tests.fakes.scripted_model import ScriptedModel
-from tests.unit.conversation.sessions import MONDAY, MORNING, event, said, session, task, turn
+from tests.unit.conversation.sessions import MONDAY, MORNING, event, make_command, session, task, turn
 
 from fateforger.calendar.event import EventImage
 from fateforger.conversation.turn_runs import run_turn
@@ -146,8 +146,10 @@ async def test_a_form_after_a_flight_shows_and_reads_the_clock_of_the_place() ->
 
 async def test_a_time_in_words_after_a_flight_is_in_the_clock_of_the_place() -> None:
     """S252: a model reads the times that the person reads, and the zone from which on they count."""
-    model = ScriptedModel(wants("answer"), patch(timed(0, "16:00", 30)))
-    after = (await run_turn(turn(abroad(plan=CALL), said("user_reply", text="the call at four")), model)).session
+    model = ScriptedModel(wants("answer"), patch(build_move(0, "16:00", 30)))
+    after = (
+        await run_turn(turn(abroad(plan=CALL), make_command("user_reply", text="the call at four")), model)
+    ).session
     assert "**16:00–16:30** Call" in said_on_card(after)
     asked = model.prompts[-1].user
     assert "America/New_York from 14:30 on" in asked

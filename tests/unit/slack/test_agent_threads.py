@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from aiohttp import web
-from tests.unit.conversation.sessions import planned, question
+from tests.unit.conversation.sessions import plan_session, question
 
 from fateforger.adapters.store.store import open_store
 from fateforger.session.model import Session
@@ -37,7 +37,7 @@ class Slack:
         self.calls.append((method, {name: value for name, value in given.items() if name != "team_id"}))
         return web.json_response({"ok": True, "ts": "5.0", **self.answers.get(method, {})})
 
-    def called(self, method: str) -> list[Json]:
+    def list_calls(self, method: str) -> list[Json]:
         return [given for name, given in self.calls if name == method]
 
 
@@ -64,7 +64,7 @@ async def threads(slack: Slack) -> AsyncIterator[AgentThreads]:
 
 
 def in_thread(**changes: Any) -> Session:
-    return replace(planned(TimeboxingStage.REFINE), channel="D1", thread_ts="1.0", **changes)
+    return replace(plan_session(TimeboxingStage.REFINE), channel="D1", thread_ts="1.0", **changes)
 
 
 def asking() -> Session:
@@ -77,7 +77,7 @@ async def test_a_turn_is_processing_and_then_active_or_suspended(threads: AgentT
     await threads.end_work("D1", "1.0", in_thread())
     await threads.end_work("D1", "1.0", asking())
     place = {"channel_id": "D1", "thread_ts": "1.0"}
-    assert slack.called("agents.sessions.setStatus") == [
+    assert slack.list_calls("agents.sessions.setStatus") == [
         {**place, "status": status} for status in ("processing", "active", "suspended")
     ]
 
@@ -97,13 +97,13 @@ async def test_the_end_of_a_turn_is_tried_again(
 async def test_a_question_that_comes_without_a_turn_suspends_the_session(threads: AgentThreads, slack: Slack) -> None:
     for session in (in_thread(), asking(), asking(), in_thread()):
         await threads.follow(session)
-    assert [given["status"] for given in slack.called("agents.sessions.setStatus")] == ["suspended", "active"]
+    assert [given["status"] for given in slack.list_calls("agents.sessions.setStatus")] == ["suspended", "active"]
 
 
 async def test_while_a_turn_runs_the_status_stays(threads: AgentThreads, slack: Slack) -> None:
     await threads.begin_work("D1", "1.0")
     await threads.follow(asking())
-    assert len(slack.called("agents.sessions.setStatus")) == 1
+    assert len(slack.list_calls("agents.sessions.setStatus")) == 1
 
 
 @pytest.mark.parametrize("code", sorted(REFUSALS))
@@ -132,7 +132,7 @@ async def test_a_title_is_set_when_it_changes(threads: AgentThreads, slack: Slac
     dutch = in_thread().with_options(language="nl")
     for session in (in_thread(), in_thread(), dutch, in_thread().with_thread(named=True)):
         await threads.follow(session)
-    titles = [given["title"] for given in slack.called("agents.sessions.rename")]
+    titles = [given["title"] for given in slack.list_calls("agents.sessions.rename")]
     assert titles[0] == "Mon 2 Mar: planning"
     assert titles[1].startswith("Ma 2 mrt")
     assert len(titles) == 2
@@ -142,7 +142,7 @@ async def test_a_title_that_slack_did_not_take_is_tried_again(threads: AgentThre
     slack.answers["agents.sessions.rename"] = {"ok": False, "error": "internal_error"}
     await threads.follow(in_thread())
     await threads.follow(in_thread())
-    assert len(slack.called("agents.sessions.rename")) == 2
+    assert len(slack.list_calls("agents.sessions.rename")) == 2
 
 
 async def test_steps_are_streamed_as_they_change(threads: AgentThreads, slack: Slack) -> None:
@@ -151,9 +151,9 @@ async def test_steps_are_streamed_as_they_change(threads: AgentThreads, slack: S
     reading, drafting = Step("reading", "Reading…", done=False), Step("drafting", "Drafting…", done=False)
     for steps in ((reading,), (reading,), (replace_done(reading), drafting)):
         assert await threads.narrate("s1", "U1", PLACE, steps)
-    [begun] = slack.called("chat.startStream")
+    [begun] = slack.list_calls("chat.startStream")
     assert (begun["thread_ts"], begun["recipient_team_id"], begun["recipient_user_id"]) == ("1.0", "T1", "U1")
-    [grown] = slack.called("chat.appendStream")
+    [grown] = slack.list_calls("chat.appendStream")
     assert [(chunk["id"], chunk["status"]) for chunk in grown["chunks"]] == [
         ("reading", "complete"),
         ("drafting", "in_progress"),
@@ -172,7 +172,7 @@ async def test_a_workspace_that_refuses_streams_is_asked_once(threads: AgentThre
     steps = (Step("reading", "Reading…", done=False),)
     assert not await threads.narrate("s1", "U1", PLACE, steps)
     assert not await threads.narrate("s1", "U1", PLACE, steps)
-    assert len(slack.called("chat.startStream")) == 1
+    assert len(slack.list_calls("chat.startStream")) == 1
     assert await threads.begin_work("D1", "1.0")  # that is another feature
 
 
@@ -189,7 +189,7 @@ async def test_only_what_a_dead_process_streamed_is_removed(threads: AgentThread
     ]
     slack.answers["conversations.replies"] = {"messages": messages}
     await threads.remove_left("D1", "1.0")
-    assert [given["ts"] for given in slack.called("chat.delete")] == ["4.0"]
+    assert [given["ts"] for given in slack.list_calls("chat.delete")] == ["4.0"]
 
 
 def replace_done(step: Step) -> Step:

@@ -54,13 +54,13 @@ def form(*fields: FormField, **changes: Any) -> Form:
     return Form(**(given | changes))
 
 
-def opened(made: Form) -> dict[str, Any]:
+def build_view(made: Form) -> dict[str, Any]:
     view = modal(made)
     check_view(view, "modal")
     return view
 
 
-def arrived(view: dict[str, Any]) -> dict[str, Any]:
+def dispatch_view(view: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments of a submission's handler."""
     call = dispatch({"type": "view_submission", "user": {"id": "U1"}, "view": view}, AT)
     assert call is not None
@@ -68,15 +68,15 @@ def arrived(view: dict[str, Any]) -> dict[str, Any]:
     return call.given
 
 
-def submitted(view: dict[str, Any], entered: dict[str, Any] | None = None) -> dict[str, Any]:
+def submit_view(view: dict[str, Any], entered: dict[str, Any] | None = None) -> dict[str, Any]:
     """Return what the handler gets when a person sends the view after changing some entries."""
     values = state_values(view["blocks"], {f"field.{name}": {"value": e} for name, e in (entered or {}).items()})
     sent = view | {"id": "V1", "hash": "h1", "state": {"values": values}}
-    return arrived(sent)
+    return dispatch_view(sent)
 
 
 def test_a_form_comes_back_with_what_it_was_opened_with() -> None:
-    filled = submitted(opened(form(*EVERY_FIELD, size=2)))
+    filled = submit_view(build_view(form(*EVERY_FIELD, size=2)))
     values: dict[str, FormValue] = {
         "title": "Write",
         "notes": None,
@@ -116,7 +116,7 @@ def test_what_a_person_changed_comes_back() -> None:
         "one": {"type": "checkboxes", "selected_options": []},
         "zones": {"type": "multi_static_select", "selected_options": []},
     }
-    values = submitted(opened(form(*EVERY_FIELD)), entered)["submission"].values
+    values = submit_view(build_view(form(*EVERY_FIELD)), entered)["submission"].values
     assert [values[name] for name in entered] == ["Read  ", None, "deep", None, False, ()]
 
 
@@ -125,36 +125,36 @@ def test_few_boxes_are_ticked_and_many_are_a_select(choices: int, kind: str) -> 
     """Ticked choices come back for any number of them; a flag's one box is still a yes or no."""
     things = tuple(Choice(label=f"Thing {n}", value=f"t{n}") for n in range(choices))
     field = ManyField(name="things", label="Monday", choices=things, value=("t0",), placeholder="None", boxes=True)
-    view = opened(form(field, FlagField(name="one", label="One", value=True)))
+    view = build_view(form(field, FlagField(name="one", label="One", value=True)))
     assert view["blocks"][0]["element"]["type"] == kind
     ticked = {"things": {"type": kind, "selected_options": [{"value": "t0"}]}}
     flag = {"one": {"type": "checkboxes", "selected_options": [{"value": "yes"}]}}
-    values = submitted(view, ticked | flag)["submission"].values
+    values = submit_view(view, ticked | flag)["submission"].values
     assert (values["things"], values["one"]) == (("t0",), True)
 
 
 def test_the_same_submit_has_the_same_id_and_another_one_another() -> None:
-    view = opened(form(*EVERY_FIELD))
+    view = build_view(form(*EVERY_FIELD))
     sent = view | {"id": "V1", "hash": "h1"}
-    ids = [arrived(sent | {"hash": h})["submission"].command_id for h in ("h1", "h1", "h2")]
+    ids = [dispatch_view(sent | {"hash": h})["submission"].command_id for h in ("h1", "h1", "h2")]
     assert ids[0] == ids[1] != ids[2]
 
 
 def test_a_number_that_is_none_is_asked_for_again() -> None:
-    filled = submitted(opened(form(*EVERY_FIELD)), {"minutes": {"type": "number_input", "value": "1.5"}})
+    filled = submit_view(build_view(form(*EVERY_FIELD)), {"minutes": {"type": "number_input", "value": "1.5"}})
     assert filled["unreadable"] == {"minutes": NOT_A_NUMBER}
     assert filled["submission"].values["minutes"] is None
 
 
 @pytest.mark.parametrize(("choices", "kind"), [(1, "radio_buttons"), (4, "radio_buttons"), (5, "static_select")])
 def test_few_choices_are_buttons_and_many_a_select(choices: int, kind: str) -> None:
-    (block,) = opened(form(ChoiceField(name="zone", label="Zone", choices=ZONES[:choices])))["blocks"]
+    (block,) = build_view(form(ChoiceField(name="zone", label="Zone", choices=ZONES[:choices])))["blocks"]
     assert block["element"]["type"] == kind
 
 
 def test_more_choices_than_slack_lists_are_mentioned() -> None:
     choices = tuple(Choice(label=str(n), value=str(n)) for n in range(130))
-    (block,) = opened(form(ChoiceField(name="zone", label="Zone", choices=choices)))["blocks"]
+    (block,) = build_view(form(ChoiceField(name="zone", label="Zone", choices=choices)))["blocks"]
     assert len(block["element"]["options"]) == 100
     assert block["hint"]["text"] == "These are the first 100 of 130 choices."
 
@@ -163,7 +163,7 @@ def test_what_is_chosen_is_kept_among_more_choices_than_slack_lists() -> None:
     """S489: a task that waits for the hundred and twentieth one still does when its form was sent."""
     choices = tuple(Choice(label=str(n), value=str(n)) for n in range(130))
     many = ManyField(name="after", label="After", choices=choices, value=("3", "120"), placeholder="None")
-    (block,) = opened(form(many))["blocks"]
+    (block,) = build_view(form(many))["blocks"]
     assert block["element"]["initial_options"] == [option(choices[3]), option(choices[120])]
     assert len(block["element"]["options"]) == 100
     assert block["hint"]["text"] == "These are the first 100 of 130 choices."
@@ -171,22 +171,22 @@ def test_what_is_chosen_is_kept_among_more_choices_than_slack_lists() -> None:
 
 def test_a_long_title_is_whole_in_the_form_itself() -> None:
     title = "Change “Write the *quarterly* report & send it”"
-    view = opened(form(TextField(name="title", label="Title"), title=title))
+    view = build_view(form(TextField(name="title", label="Title"), title=title))
     assert view["title"]["text"] == "Change “Write the *quar…"
     assert view["blocks"][0]["text"]["text"] == "*Change “Write the *quarterly* report &amp; send it”*"
 
 
 def test_a_value_longer_than_its_field_is_said_to_be_short() -> None:
-    (block,) = opened(form(TextField(name="title", label="Title", value="x" * 10_000, max_length=300)))["blocks"]
+    (block,) = build_view(form(TextField(name="title", label="Title", value="x" * 10_000, max_length=300)))["blocks"]
     assert block["element"]["initial_value"] == "x" * 300
     assert block["hint"]["text"] == "This is longer than fits here; only its beginning is shown."
 
 
 def test_more_rows_are_offered_until_there_is_no_room() -> None:
     rows = [TextField(name=f"t{n}", label="Title", optional=True) for n in range(120)]
-    few = opened(form(*rows[:98], more="One more"))
+    few = build_view(form(*rows[:98], more="One more"))
     assert (len(few["blocks"]), few["blocks"][-1]["block_id"]) == (99, "more")
-    many = opened(form(*rows, more="One more"))
+    many = build_view(form(*rows, more="One more"))
     assert len(many["blocks"]) == 99
     assert (
         many["blocks"][-1]["text"]["text"] == "There is no room for more fields here. Send these, then open it again."
@@ -197,7 +197,7 @@ def test_a_form_only_to_look_at_and_press() -> None:
     row = Prose(
         text="**No calls**", control=Button(label="Edit", action="form.rule", target="u1", spoken="Edit no calls")
     )
-    view = opened(form(row, submit=None, close="Close"))
+    view = build_view(form(row, submit=None, close="Close"))
     assert "submit" not in view
     assert view["close"]["text"] == "Close"
     assert view["blocks"][0]["accessory"]["accessibility_label"] == "Edit no calls"
@@ -206,9 +206,9 @@ def test_a_form_only_to_look_at_and_press() -> None:
 def test_another_edition_of_a_field_starts_anew() -> None:
     """A typed text survives only where the block stays the same."""
     fields = [TextField(name="words", label="Words", value="gym", edition=n) for n in (0, 1)]
-    views = [opened(form(field)) for field in fields]
+    views = [build_view(form(field)) for field in fields]
     assert [view["blocks"][0]["block_id"] for view in views] == ["field.words", "field.words~1"]
-    assert [submitted(view)["submission"].values for view in views] == [{"words": "gym"}] * 2
+    assert [submit_view(view)["submission"].values for view in views] == [{"words": "gym"}] * 2
 
 
 def test_other_views_are_ignored() -> None:

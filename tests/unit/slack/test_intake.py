@@ -76,7 +76,7 @@ class Table:
         response = await self.app.async_dispatch(AsyncBoltRequest(mode="socket_mode", body=body))
         return response.status, response.body
 
-    async def recorded(self, lane: str = TURN.name) -> list[Json]:
+    async def list_payloads(self, lane: str = TURN.name) -> list[Json]:
         """Return the payloads of all jobs, in order."""
         query = f"SELECT payload FROM job WHERE lane = '{lane}' ORDER BY seq"
         rows = await self.store.database.read(lambda c: c.exec_driver_sql(query).all())
@@ -140,17 +140,17 @@ def click(target: str, user: str = "U1", *, action: str = "count", at: str = "2.
     }
 
 
-def said(ts: str, user: str = "U1", **fields: Any) -> Json:
+def build_message(ts: str, user: str = "U1", **fields: Any) -> Json:
     given = {"type": "message", "channel": "D1", "user": user, "text": f"at {ts}", "ts": ts, "thread_ts": "1.0"}
     return {"type": "event_callback", "team_id": "T1", "authorizations": [{"user_id": "UBOT"}], "event": given | fields}
 
 
 async def test_frames_of_one_thread_are_recorded_in_the_order_of_arrival(table: Table) -> None:
     """S115: each frame runs as a task of its own, as in the Slack SDK."""
-    frames = [click(f"b{n}") if n % 2 else said(f"{n + 10}.0") for n in range(40)]
+    frames = [click(f"b{n}") if n % 2 else build_message(f"{n + 10}.0") for n in range(40)]
     answers = await asyncio.gather(*(table.answer(frame) for frame in frames))
     assert answers == [(200, "")] * 40
-    texts = [payload["text"] for payload in await table.recorded()]
+    texts = [payload["text"] for payload in await table.list_payloads()]
     assert texts == [f"count b{n}" if n % 2 else f"at {n + 10}.0" for n in range(40)]
 
 
@@ -164,24 +164,24 @@ TYPED = {"text": "", "user_id": "U1", "channel_id": "D1", "trigger_id": "t"}
         TYPED | {"command": "/pull"},
         {"type": "shortcut", "callback_id": "start", "user": {"id": "U1"}, "trigger_id": "t"},
         click("b1"),
-        said("9.0"),
-        said("9.0", thread_ts="9.0", channel_type="im"),
+        build_message("9.0"),
+        build_message("9.0", thread_ts="9.0", channel_type="im"),
     ],
     ids=["start", "queue", "shortcut", "click", "reply", "first words"],
 )
 async def test_nothing_is_asked_of_slack_before_the_acknowledgement(table: Table, body: Json) -> None:
     """S319: with a slow Slack, a person must not see a failure and repeat the action."""
     assert (await table.answer(body))[0] == 200
-    assert len(await table.recorded()) == 1
+    assert len(await table.list_payloads()) == 1
     assert table.client.calls == []
 
 
 async def test_what_was_recorded_is_not_recorded_again(table: Table) -> None:
     for _ in range(3):
         assert await table.answer(click("b1")) == (200, "")
-        assert await table.answer(said("9.0")) == (200, "")
-        assert await table.answer(said("9.0", type="app_mention", text="at 9.0")) == (200, "")
-    assert [payload["text"] for payload in await table.recorded()] == ["count b1", "at 9.0"]
+        assert await table.answer(build_message("9.0")) == (200, "")
+        assert await table.answer(build_message("9.0", type="app_mention", text="at 9.0")) == (200, "")
+    assert [payload["text"] for payload in await table.list_payloads()] == ["count b1", "at 9.0"]
 
 
 @pytest.mark.parametrize(
@@ -191,12 +191,12 @@ async def test_a_button_that_stays_on_its_card_can_be_used_again(table: Table, a
     """S471: a double click or a repeated delivery counts once, at any instant and with any delay."""
     for at in ("614.9", "614.9", "615.1", "900.0", "615.1"):
         assert await table.answer(click("Plan tomorrow", action=action, at=at)) == (200, "")
-    recorded = await table.recorded()
+    recorded = await table.list_payloads()
     assert [payload["kind"] for payload in recorded] == [kind] * 2
     assert len({payload["command_id"] for payload in recorded}) == 2
     for at in ("600.1", "900.0"):
         await table.answer(click("b1", at=at))
-    assert len(await table.recorded()) == 3  # a change of the plan is made once, however often it is clicked
+    assert len(await table.list_payloads()) == 3  # a change of the plan is made once, however often it is clicked
 
 
 @pytest.mark.parametrize(
@@ -212,8 +212,8 @@ async def test_a_button_that_stays_on_its_card_can_be_used_again(table: Table, a
 )
 async def test_a_command_in_the_thread_of_a_plan_is_carried_out(table: Table, text: str, command: Json) -> None:
     """S147, S151, S152: Slack runs none there, so it is written out; the plan never hears it, nor does a model."""
-    assert await table.answer(said("9.0", text=text)) == (200, "")
-    (recorded,) = await table.recorded()
+    assert await table.answer(build_message("9.0", text=text)) == (200, "")
+    (recorded,) = await table.list_payloads()
     assert command.items() <= recorded.items()
     assert (recorded["channel"], recorded["user_id"]) == ("D1", "U1")
     if recorded["kind"] != "start":
@@ -235,31 +235,31 @@ async def test_a_rule_told_outside_of_a_plan_knows_where_to_ask(table: Table) ->
 
 
 async def test_a_command_that_nobody_knows_is_no_message_to_the_plan(table: Table) -> None:
-    assert await table.answer(said("9.0", text="/fly")) == (200, "")
-    assert await table.recorded() == []
+    assert await table.answer(build_message("9.0", text="/fly")) == (200, "")
+    assert await table.list_payloads() == []
 
 
 async def test_what_cannot_be_recorded_is_not_answered(table: Table) -> None:
     table.faults.enqueue = ["before"] * 2
     assert await table.answer(click("b1")) == (503, "")
-    assert await table.answer(said("9.0")) == (503, "")
-    assert await table.answer(said("9.0")) == (200, "")
-    assert [payload["text"] for payload in await table.recorded()] == ["at 9.0"]
+    assert await table.answer(build_message("9.0")) == (503, "")
+    assert await table.answer(build_message("9.0")) == (200, "")
+    assert [payload["text"] for payload in await table.list_payloads()] == ["at 9.0"]
 
 
 async def test_once_closed_nothing_is_answered(table: Table) -> None:
     await table.listeners.close()
-    assert await table.answer(said("9.0")) == (503, "")
-    assert await table.recorded() == []
+    assert await table.answer(build_message("9.0")) == (503, "")
+    assert await table.list_payloads() == []
 
 
 @pytest.mark.parametrize(
     "body",
     [
-        said("9.0", user="U2"),
-        said("9.0", user="UBOT"),
-        said("9.0", subtype="channel_join"),
-        said("9.0", thread_ts="8.0"),
+        build_message("9.0", user="U2"),
+        build_message("9.0", user="UBOT"),
+        build_message("9.0", subtype="channel_join"),
+        build_message("9.0", thread_ts="8.0"),
         click("b1", user="U2"),
         {"type": "event_callback", "team_id": "T1", "event": {"type": "member_joined_channel"}},
         {"type": "nonsense"},
@@ -270,13 +270,13 @@ async def test_once_closed_nothing_is_answered(table: Table) -> None:
 async def test_what_is_not_for_us_is_answered_and_no_more(table: Table, body: Json) -> None:
     """An event that is not acknowledged would come again, so everything is."""
     assert await table.answer(body) == (200, "")
-    assert await table.recorded() == []
-    assert await table.recorded("greeting") == []
+    assert await table.list_payloads() == []
+    assert await table.list_payloads("greeting") == []
 
 
 async def test_words_of_anybody_in_a_thread_are_noted_as_the_newest(table: Table) -> None:
-    await table.answer(said("9.5", user="U2"))
-    await table.answer(said("9.0"))
+    await table.answer(build_message("9.5", user="U2"))
+    await table.answer(build_message("9.0"))
     await table.store.messages.observe("D1", "1.0", "1.0", "8.0")
     assert await table.store.messages.count_after("D1", "1.0", "8.0") == 2
     assert await table.store.messages.count_after("D1", "1.0", "9.0") == 1
@@ -284,7 +284,7 @@ async def test_words_of_anybody_in_a_thread_are_noted_as_the_newest(table: Table
 
 async def test_first_words_in_a_thread_are_noted_as_the_newest(table: Table) -> None:
     """S345: any program may answer them."""
-    await table.answer(said("77.5", thread_ts="77.0", channel_type="im"))
+    await table.answer(build_message("77.5", thread_ts="77.0", channel_type="im"))
     await table.store.messages.observe("D1", "77.0", "77.0")
     assert await table.store.messages.count_after("D1", "77.0", "77.0") == 1
 
@@ -292,8 +292,8 @@ async def test_first_words_in_a_thread_are_noted_as_the_newest(table: Table) -> 
 async def test_a_mention_outside_of_a_session_is_recorded_once(table: Table) -> None:
     """The worker welcomes the person: by then the first message of a plan may be known to be there."""
     for kind in ("message", "app_mention", "message"):
-        await table.answer(said("9.0", type=kind, thread_ts="8.0", text="<@UBOT> hi"))
-    (opening,) = await table.recorded()
+        await table.answer(build_message("9.0", type=kind, thread_ts="8.0", text="<@UBOT> hi"))
+    (opening,) = await table.list_payloads()
     assert (opening["kind"], opening["thread_ts"], opening["opens"]) == ("opening", "8.0", False)
 
 
@@ -317,18 +317,18 @@ async def test_a_late_message_does_nothing_to_a_plan_that_has_moved_on(
     card = Outgoing(id="c1:card", session_id="s1", channel="D1", slot="card", card=Card(text="Refined", parts=()))
     await table.store.sessions.save(session, expected=session.version, outgoing=(card,))
     await table.store.outbox.mark_sent(card.id, Sent("D1", f"{now + posted:.6f}"), now=AT)
-    assert (await table.answer(said(f"{now + written:.6f}", text="go on")))[0] == 200
-    assert [payload["text"] for payload in await table.recorded()] == ["go on"] * taken
-    assert [job["words"] for job in await table.recorded("sentence")] == [CAME_LATE] * (not taken)
+    assert (await table.answer(build_message(f"{now + written:.6f}", text="go on")))[0] == 200
+    assert [payload["text"] for payload in await table.list_payloads()] == ["go on"] * taken
+    assert [job["words"] for job in await table.list_payloads("sentence")] == [CAME_LATE] * (not taken)
 
 
-def changed(kind: str, /, before: Json | None = None, **after: Any) -> Json:
+def build_change(kind: str, /, before: Json | None = None, **after: Any) -> Json:
     """Return Slack's event for a message that a person changed or deleted."""
-    earlier = said("9.0", **(before or {}))["event"]
+    earlier = build_message("9.0", **(before or {}))["event"]
     edited = {"message": earlier | {"edited": {"user": earlier["user"], "ts": "10.0"}} | after}
     where = {name: value for name, value in earlier.items() if name in {"channel", "channel_type"}}
     added = edited if kind == "message_changed" else {}
-    frame = said("10.0", **where, **added, previous_message=earlier)
+    frame = build_message("10.0", **where, **added, previous_message=earlier)
     del frame["event"]["user"], frame["event"]["text"], frame["event"]["thread_ts"]
     frame["event"]["subtype"] = kind
     return frame
@@ -367,12 +367,12 @@ async def test_what_is_changed_in_a_message_is_not_read(
 ) -> None:
     """S449, S482: one sentence about a message that was read, if messages are read at all."""
     table.coordinator.reader = reader
-    await table.answer(said("9.0", user, **before))
-    heard = await table.recorded()
-    assert (await table.answer(changed("message_changed", {"user": user} | before, **after)))[0] == 200
-    told = await table.recorded("sentence")
+    await table.answer(build_message("9.0", user, **before))
+    heard = await table.list_payloads()
+    assert (await table.answer(build_change("message_changed", {"user": user} | before, **after)))[0] == 200
+    told = await table.list_payloads("sentence")
     assert [job["words"] for job in told] == ([words] if words and reader else [])
-    assert await table.recorded() == heard
+    assert await table.list_payloads() == heard
     for job in told:
         assert (job["channel"], job["thread_ts"]) == (before.get("channel", "D1"), before.get("thread_ts", "1.0"))
 
@@ -383,14 +383,14 @@ GRAVE: Json = {"subtype": "tombstone", "user": "USLACKBOT", "text": "This messag
 async def test_a_deleted_message_with_replies_is_no_edit(table: Table) -> None:
     """S449, S483: Slack reports it as changed by its own user."""
     table.coordinator.reader = True
-    await table.answer(said("9.0", **FIRST_WORDS))
-    await table.answer(changed("message_changed", before=FIRST_WORDS, **GRAVE))
-    assert await table.recorded("sentence") == []
+    await table.answer(build_message("9.0", **FIRST_WORDS))
+    await table.answer(build_change("message_changed", before=FIRST_WORDS, **GRAVE))
+    assert await table.list_payloads("sentence") == []
     await table.store.languages.keep("U1", PersonLanguage("fr"))
-    await table.answer(said("9.0"))
-    await table.answer(changed("message_changed", **GRAVE))
+    await table.answer(build_message("9.0"))
+    await table.answer(build_change("message_changed", **GRAVE))
     with speak("fr"):
-        assert [job["words"] for job in await table.recorded("sentence")] == [gettext(STILL_COUNTS)]
+        assert [job["words"] for job in await table.list_payloads("sentence")] == [gettext(STILL_COUNTS)]
 
 
 HUDDLE: Json = {"subtype": "huddle_thread", "text": "A huddle started", "room": {"id": "R1"}}
@@ -419,15 +419,15 @@ UNHEARD: dict[str, Json] = {
 async def test_what_is_not_said_to_the_bot_by_a_person_is_left_alone(table: Table, fields: Json) -> None:
     """S483: neither read, nor answered, nor is Slack asked about it; that goes for its changes, too."""
     table.coordinator.reader = True
-    frames = [said("9.0", **fields), changed("message_changed", before=fields, text="plan all my days")]
+    frames = [build_message("9.0", **fields), build_change("message_changed", before=fields, text="plan all my days")]
     for frame in [
         *frames,
-        changed("message_changed", before=fields, **GRAVE),
-        changed("message_deleted", before=fields),
+        build_change("message_changed", before=fields, **GRAVE),
+        build_change("message_deleted", before=fields),
     ]:
         assert await table.answer(frame) == (200, "")
     for lane in (TURN.name, "sentence", "greeting", "stop"):
-        assert await table.recorded(lane) == []
+        assert await table.list_payloads(lane) == []
     assert table.client.calls == []
 
 
@@ -437,39 +437,43 @@ async def test_a_mention_where_others_read_is_heard_once(table: Table, channel: 
     """S483: as a message of its own, which is answered in direct messages."""
     table.coordinator.reader = True
     about = {"channel": channel, "text": "<@UBOT> plan tomorrow", **place}
-    for frame in (said("9.0", type="app_mention", **about), said("9.0", **about)):
+    for frame in (build_message("9.0", type="app_mention", **about), build_message("9.0", **about)):
         assert await table.answer(frame) == (200, "")
-    (heard,) = await table.recorded()
+    (heard,) = await table.list_payloads()
     assert (heard["kind"], heard["text"], heard["channel"]) == ("opening", "plan tomorrow", channel)
-    assert await table.recorded("sentence") == []
+    assert await table.list_payloads("sentence") == []
 
 
 async def test_a_reply_that_is_sent_to_the_channel_as_well_is_one_message_to_the_plan(table: Table) -> None:
     """S483: Slack may report it a second time, as a change without another text."""
     table.coordinator.reader = True
     shared: Json = {"subtype": "thread_broadcast", "root": {"ts": "1.0"}}
-    for frame in (said("9.0", **shared), said("9.0", **shared), changed("message_changed", before=shared)):
+    for frame in (
+        build_message("9.0", **shared),
+        build_message("9.0", **shared),
+        build_change("message_changed", before=shared),
+    ):
         assert await table.answer(frame) == (200, "")
-    assert [(job["session_id"], job["text"]) for job in await table.recorded()] == [("s1", "at 9.0")]
-    assert await table.recorded("sentence") == []
+    assert [(job["session_id"], job["text"]) for job in await table.list_payloads()] == [("s1", "at 9.0")]
+    assert await table.list_payloads("sentence") == []
 
 
 async def test_a_first_message_that_is_deleted_says_nothing(table: Table) -> None:
     """S482: its answer stays, and says what was done."""
     table.coordinator.reader = True
-    await table.answer(said("9.0", **FIRST_WORDS))
-    await table.answer(changed("message_deleted", before=FIRST_WORDS))
-    assert await table.recorded("sentence") == []
+    await table.answer(build_message("9.0", **FIRST_WORDS))
+    await table.answer(build_change("message_deleted", before=FIRST_WORDS))
+    assert await table.list_payloads("sentence") == []
 
 
 @pytest.mark.parametrize(("subtype", "words"), [("message_changed", CHANGE_UNREAD), ("message_deleted", STILL_COUNTS)])
 async def test_a_message_that_waits_is_carried_out_as_it_was_sent(table: Table, subtype: str, words: str) -> None:
     """S449"""
     table.coordinator.reader = True
-    await table.answer(said("9.0"))
-    await table.answer(changed(subtype, text="gym at 19"))
-    assert [job["words"] for job in await table.recorded("sentence")] == [words]
-    assert [job["text"] for job in await table.recorded()] == ["at 9.0"]
+    await table.answer(build_message("9.0"))
+    await table.answer(build_change(subtype, text="gym at 19"))
+    assert [job["words"] for job in await table.list_payloads("sentence")] == [words]
+    assert [job["text"] for job in await table.list_payloads()] == ["at 9.0"]
 
 
 @pytest.mark.parametrize("reader", [True, False], ids=["with a model", "without a model"])
@@ -485,9 +489,9 @@ async def test_what_comes_with_a_message_is_said_not_to_be_read(
     """S465: a plan never hears a message without words, which a model could take for a yes."""
     table.coordinator.reader = reader
     given = {"channel_type": "im", "text": text, "files": [{"id": "F1", "name": "todo.pdf"}], **place}
-    assert (await table.answer(said("9.0", subtype="file_share", **given)))[0] == 200
-    assert [job["words"] for job in await table.recorded("sentence")] == [ATTACHED_UNREAD] * reader
-    assert [job["text"] for job in await table.recorded()] == [text] * bool(text or place or not reader)
+    assert (await table.answer(build_message("9.0", subtype="file_share", **given)))[0] == 200
+    assert [job["words"] for job in await table.list_payloads("sentence")] == [ATTACHED_UNREAD] * reader
+    assert [job["text"] for job in await table.list_payloads()] == [text] * bool(text or place or not reader)
 
 
 @pytest.mark.parametrize("place", [{}, {"thread_ts": None}], ids=["a plan", "first words"])
@@ -495,10 +499,10 @@ async def test_of_a_long_message_it_is_said_that_its_end_is_not_read(table: Tabl
     """S469: it was cut for the model without notice to the person."""
     table.coordinator.reader = True
     for ts, length in (("9.0", 6_000), ("10.0", 6_001)):
-        await table.answer(said(ts, channel_type="im", text="a" * length, **place))
-    (told,) = await table.recorded("sentence")
+        await table.answer(build_message(ts, channel_type="im", text="a" * length, **place))
+    (told,) = await table.list_payloads("sentence")
     assert told["words"].startswith("I read only the first 6,000 characters of your message.")
-    assert [len(job["text"]) for job in await table.recorded()] == [6_000, 6_001]
+    assert [len(job["text"]) for job in await table.list_payloads()] == [6_000, 6_001]
 
 
 async def test_mentioned_people_are_called_by_their_names(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -523,20 +527,20 @@ async def test_a_plan_that_has_ended_says_nothing_of_an_edit(table: Table) -> No
     table.coordinator.reader = True
     session = await table.store.sessions.load("s1")
     assert session is not None
-    await table.answer(said("9.0"))
+    await table.answer(build_message("9.0"))
     await table.store.sessions.save(replace(session, status=SessionStatus.CANCELLED), expected=session.version)
-    await table.answer(changed("message_changed", text="gym at 19"))
-    assert await table.recorded("sentence") == []
+    await table.answer(build_change("message_changed", text="gym at 19"))
+    assert await table.list_payloads("sentence") == []
 
 
 @pytest.mark.parametrize("known", [True, False], ids=["in a thread", "first words"])
 async def test_a_message_that_is_too_long_is_not_read(table: Table, *, known: bool) -> None:
     """No text stops the program: what is longer than a message of Slack is answered with a sentence, not looked through."""
     place = {"thread_ts": "1.0"} if known else {"thread_ts": "77.0", "channel": "D1", "channel_type": "im"}
-    assert (await table.answer(said("9.0", text="/tasks " + "a" * 60_000, **place)))[0] == 200
+    assert (await table.answer(build_message("9.0", text="/tasks " + "a" * 60_000, **place)))[0] == 200
     # In direct messages with the bot the answer is a message; it would greet there as well.
-    answered = [job["words"] for lane in ("greeting", "sentence") for job in await table.recorded(lane)]
-    assert (await table.recorded(), answered) == ([], [TOO_LONG])
+    answered = [job["words"] for lane in ("greeting", "sentence") for job in await table.list_payloads(lane)]
+    assert (await table.list_payloads(), answered) == ([], [TOO_LONG])
     if known:
-        await table.answer(said("10.0", text="a" * 40_000))
-        assert [len(payload["text"]) for payload in await table.recorded()] == [40_000]
+        await table.answer(build_message("10.0", text="a" * 40_000))
+        assert [len(payload["text"]) for payload in await table.list_payloads()] == [40_000]

@@ -42,7 +42,7 @@ def message(**fields: Any) -> Json:
     return event(**(given | fields))
 
 
-def used(
+def build_press(
     *controls: Any, at: int = 0, chosen: Json | None = None, beside: bool = False, v: str = "v1", **more: Any
 ) -> Json:
     """Return a ``block_actions`` payload of a control on a rendered card in the thread 1.0."""
@@ -72,7 +72,7 @@ def of(payload: Json) -> Call | None:
     return dispatch(payload, AT)
 
 
-def given(payload: Json, name: str) -> Json:
+def parse_given(payload: Json, name: str) -> Json:
     """Return the arguments that a payload gives to the handler of this name."""
     call = of(payload)
     assert call is not None
@@ -80,14 +80,14 @@ def given(payload: Json, name: str) -> Json:
     return call.given
 
 
-def said(payload: Json) -> MessageSaid:
-    heard = given(payload, "RequestHandler.hear")["said"]
+def parse_message(payload: Json) -> MessageSaid:
+    heard = parse_given(payload, "RequestHandler.hear")["said"]
     assert isinstance(heard, MessageSaid)
     return heard
 
 
 def click(payload: Json) -> Click:
-    made = given(payload, "RequestHandler.click")["click"]
+    made = parse_given(payload, "RequestHandler.click")["click"]
     assert isinstance(made, Click)
     return made
 
@@ -96,7 +96,7 @@ def click(payload: Json) -> Click:
 
 
 def test_a_reply_in_a_thread() -> None:
-    assert said(message(thread_ts="1.0", text="<@UBOT> move lunch &amp; gym")) == MessageSaid(
+    assert parse_message(message(thread_ts="1.0", text="<@UBOT> move lunch &amp; gym")) == MessageSaid(
         command_id=command_id("message", "T1", "C1", "10.000200"),
         user_id="U1",
         channel="C1",
@@ -111,12 +111,12 @@ def test_a_reply_in_a_thread() -> None:
 
 
 def test_a_direct_message_opens_a_thread() -> None:
-    heard = said(message(channel="D1", channel_type="im"))
+    heard = parse_message(message(channel="D1", channel_type="im"))
     assert (heard.thread_ts, heard.opens, heard.direct, heard.mention) == ("10.000200", True, True, False)
 
 
 def test_a_mention_and_its_message_are_one() -> None:
-    pair = [said(message(type=kind, text="<@UBOT> hi", event_ts="x")) for kind in ("message", "app_mention")]
+    pair = [parse_message(message(type=kind, text="<@UBOT> hi", event_ts="x")) for kind in ("message", "app_mention")]
     assert [(s.command_id, s.mention, s.event) for s in pair] == [
         (command_id("message", "T1", "C1", "10.000200"), True, "message"),
         (command_id("message", "T1", "C1", "10.000200"), True, "app_mention"),
@@ -141,7 +141,7 @@ def test_what_no_person_wrote_is_ignored(fields: Json) -> None:
 
 @pytest.mark.parametrize("subtype", [None, "file_share", "me_message", "thread_broadcast"])
 def test_what_a_person_wrote_is_heard(subtype: str | None) -> None:
-    assert said(message(subtype=subtype)).text == "hello"
+    assert parse_message(message(subtype=subtype)).text == "hello"
 
 
 def rich(*parts: Json) -> list[Json]:
@@ -175,7 +175,7 @@ LISTED = rich(
 def test_what_slacks_editor_wrote_is_read_as_plain_words() -> None:
     """S464: no mark of a list or a style gets into a title."""
     text = "<@UBOT> my *list*:\n• *Report* 2 h"
-    assert said(message(text=text, blocks=LISTED)).text.splitlines() == [
+    assert parse_message(message(text=text, blocks=LISTED)).text.splitlines() == [
         "my list:",
         "Report 2 h",
         "R&D with @U2",
@@ -186,7 +186,7 @@ def test_what_slacks_editor_wrote_is_read_as_plain_words() -> None:
         "make test",
         "the page a@b.c",
     ]
-    assert said(message(text=text, blocks=LISTED)).mention
+    assert parse_message(message(text=text, blocks=LISTED)).mention
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,7 @@ def test_what_slacks_editor_wrote_is_read_as_plain_words() -> None:
     ],
 )
 def test_other_blocks_leave_the_text(blocks: Any) -> None:
-    assert said(message(text="a &lt; b", blocks=blocks)).text == "a < b"
+    assert parse_message(message(text="a &lt; b", blocks=blocks)).text == "a < b"
 
 
 @pytest.mark.parametrize(
@@ -218,7 +218,7 @@ def test_other_blocks_leave_the_text(blocks: Any) -> None:
 )
 def test_what_comes_with_a_message_is_noticed(fields: Json, attached: bool) -> None:  # noqa: FBT001  a parameter
     """S465"""
-    assert said(message(**fields)).attached is attached
+    assert parse_message(message(**fields)).attached is attached
 
 
 # --- starting -------------------------------------------------------------------------------------------------
@@ -242,7 +242,7 @@ def test_the_commands_of_the_queue(command: str) -> None:
         "name": command,
         "said": "ff-4k7w9c",
     }
-    assert given(payload, "RequestHandler.ask") == expected
+    assert parse_given(payload, "RequestHandler.ask") == expected
 
 
 def test_a_message_is_saved_as_a_task() -> None:
@@ -262,13 +262,13 @@ def test_a_message_is_saved_as_a_task() -> None:
         chosen={"text": "Call <the bank>"},
     )
     opened = {"request": request, "trigger_id": "t1", "place": Place("C1"), "below": None}
-    assert given(payload, "FormHandler.open") == opened
+    assert parse_given(payload, "FormHandler.open") == opened
     assert of({**payload, "callback_id": "other"}) is None
     payload["message"] |= {
         "text": "*Call* the bank",
         "blocks": rich(line(words("Call", bold=True), words(" the bank"))),
     }
-    assert given(payload, "FormHandler.open")["request"].chosen == {"text": "Call the bank"}
+    assert parse_given(payload, "FormHandler.open")["request"].chosen == {"text": "Call the bank"}
 
 
 @pytest.mark.parametrize(("session", "replaced"), [("", "2.0"), ("s1", None)])
@@ -283,7 +283,7 @@ def test_a_control_outside_of_a_plan_says_which_message_its_answer_takes_the_pla
         v="v1",
     ).blocks
     element = block["elements"][0]
-    used = given(
+    used = parse_given(
         {
             "type": "block_actions",
             "user": {"id": "U1"},
@@ -309,12 +309,12 @@ def test_the_slash_command() -> None:
         "welcome_ts": None,
         "press": None,
     }
-    assert given(payload, "RequestHandler.start") == expected
+    assert parse_given(payload, "RequestHandler.start") == expected
     assert of(payload | {"command": "/other"}) is None
 
 
-def started(payload: Json) -> Json:
-    return given(payload, "RequestHandler.press_start")
+def parse_start(payload: Json) -> Json:
+    return parse_given(payload, "RequestHandler.press_start")
 
 
 def test_the_shortcut() -> None:
@@ -327,20 +327,20 @@ def test_the_shortcut() -> None:
         "welcome_ts": None,
         "press": None,
     }
-    assert started(payload) == expected
+    assert parse_start(payload) == expected
     assert of(payload | {"callback_id": "other"}) is None
 
 
 def test_the_start_button_of_a_welcome_starts_in_its_thread_and_any_other_starts_anew() -> None:
     start = Button(label="Plan my day", action="start")
-    welcome, ended = started(used(start, v=WELCOME)), started(used(start))
+    welcome, ended = parse_start(build_press(start, v=WELCOME)), parse_start(build_press(start))
     assert (welcome["asked"], welcome["welcome_ts"]) == (Place("C1", "1.0"), "11.0")
     assert (ended["asked"], ended["welcome_ts"]) == (Place("C1"), None)
 
 
 def test_each_person_starts_for_themselves() -> None:
     start = Button(label="Plan my day", action="start")
-    ids = [started(used(start, user={"id": user}))["command_id"] for user in ("U1", "U1", "U2")]
+    ids = [parse_start(build_press(start, user={"id": user}))["command_id"] for user in ("U1", "U1", "U2")]
     assert ids[0] == ids[1] != ids[2]
 
 
@@ -350,12 +350,12 @@ def test_a_start_from_app_home_has_no_channel() -> None:
         "container": {"type": "view", "view_id": "V1"},
         "view": {"id": "V1", "type": "home", "hash": "h"},
     }
-    assert started(used(Button(label="Plan", action="start"), **home))["asked"] == Place(None)
+    assert parse_start(build_press(Button(label="Plan", action="start"), **home))["asked"] == Place(None)
 
 
 def test_what_is_asked_about_oneself_is_the_wish_of_whoever_pressed() -> None:
     """The same button pressed twice is one wish, and the click of another person is another wish."""
-    asked = [given(used(ERASE, user={"id": user}), "RequestHandler.about") for user in ("U1", "U1", "U2")]
+    asked = [parse_given(build_press(ERASE, user={"id": user}), "RequestHandler.about") for user in ("U1", "U1", "U2")]
     assert [(one["user_id"], one["wish"]) for one in asked] == [
         ("U1", "person.erase"), ("U1", "person.erase"), ("U2", "person.erase"),
     ]  # fmt: skip
@@ -368,9 +368,9 @@ def test_what_is_asked_about_oneself_is_the_wish_of_whoever_pressed() -> None:
 @pytest.mark.parametrize(
     ("payload", "expected"),
     [
-        (used(Button(label="Later", action="shift", target="b1")), ("shift", "b1", None)),
+        (build_press(Button(label="Later", action="shift", target="b1")), ("shift", "b1", None)),
         (
-            used(
+            build_press(
                 Menu(target="b1", choices=(Choice(label="Up", value="up"), Choice(label="Down", value="down"))),
                 beside=True,
                 chosen={"selected_option": {"value": '{"action":"down","target":"b1"}'}},
@@ -378,29 +378,29 @@ def test_what_is_asked_about_oneself_is_the_wish_of_whoever_pressed() -> None:
             ("down", "b1", None),
         ),
         (
-            used(
+            build_press(
                 Select(action="zone", placeholder="Zone", choices=(Choice(label="UTC", value="Etc/UTC"),)),
                 chosen={"selected_option": {"value": "Etc/UTC"}},
             ),
             ("zone", "", "Etc/UTC"),
         ),
         (
-            used(DatePick(action="date", selected=date(2026, 3, 5)), chosen={"selected_date": "2026-03-06"}),
+            build_press(DatePick(action="date", selected=date(2026, 3, 5)), chosen={"selected_date": "2026-03-06"}),
             ("date", "", date(2026, 3, 6)),
         ),
         (
-            used(TimePick(action="from", placeholder="When"), chosen={"selected_time": "09:30"}),
+            build_press(TimePick(action="from", placeholder="When"), chosen={"selected_time": "09:30"}),
             ("from", "", time(9, 30)),
         ),
         (
-            used(TimePick(action="from", placeholder="When"), chosen={"selected_time": "00:00"}),
+            build_press(TimePick(action="from", placeholder="When"), chosen={"selected_time": "00:00"}),
             ("from", "", time(0, 0)),
         ),
     ],
     ids=["button", "menu", "select", "date", "time", "midnight"],
 )
 def test_a_control(payload: Json, expected: tuple[str, str, Any]) -> None:
-    assert given(payload, "RequestHandler.click")["place"] == Place("C1", "1.0")
+    assert parse_given(payload, "RequestHandler.click")["place"] == Place("C1", "1.0")
     made = click(payload)
     assert (made.session_id, made.user_id, made.at) == ("s1", "U1", AT)
     assert (made.action, made.target, made.value) == expected
@@ -408,7 +408,7 @@ def test_a_control(payload: Json, expected: tuple[str, str, Any]) -> None:
 
 def test_a_double_click_is_one_click() -> None:
     button = Button(label="Later", action="shift", target="b1")
-    first, again = used(button), used(button)
+    first, again = build_press(button), build_press(button)
     again["actions"][0]["action_ts"] = "12.5"
     assert click(first) == click(again)
 
@@ -416,21 +416,23 @@ def test_a_double_click_is_one_click() -> None:
 @pytest.mark.parametrize(
     "other",
     [
-        used(Button(label="Later", action="shift", target="b2")),
-        used(Button(label="Later", action="shift", target="b1"), v="v2"),
-        used(Button(label="Later", action="shift", target="b1"), container={"type": "message", "message_ts": "12.0"}),
-        used(Button(label="x", action="x"), Button(label="Later", action="shift", target="b1"), at=1),
+        build_press(Button(label="Later", action="shift", target="b2")),
+        build_press(Button(label="Later", action="shift", target="b1"), v="v2"),
+        build_press(
+            Button(label="Later", action="shift", target="b1"), container={"type": "message", "message_ts": "12.0"}
+        ),
+        build_press(Button(label="x", action="x"), Button(label="Later", action="shift", target="b1"), at=1),
     ],
     ids=["target", "rendering", "message", "element"],
 )
 def test_another_click_is_another(other: Json) -> None:
-    assert click(used(Button(label="Later", action="shift", target="b1"))).command_id != click(other).command_id
+    assert click(build_press(Button(label="Later", action="shift", target="b1"))).command_id != click(other).command_id
 
 
 def test_another_choice_is_another_click() -> None:
     pick = DatePick(action="date", selected=date(2026, 3, 5))
     ids = [
-        click(used(pick, chosen={"selected_date": day})).command_id
+        click(build_press(pick, chosen={"selected_date": day})).command_id
         for day in ("2026-03-06", "2026-03-06", "2026-03-07")
     ]
     assert ids[0] == ids[1] != ids[2]
@@ -438,25 +440,25 @@ def test_another_choice_is_another_click() -> None:
 
 def test_a_click_on_the_root_belongs_to_its_thread() -> None:
     container = {"type": "message", "message_ts": "11.0", "channel_id": "C1"}
-    clicked = given(used(Button(label="Go", action="go"), container=container), "RequestHandler.click")
+    clicked = parse_given(build_press(Button(label="Go", action="go"), container=container), "RequestHandler.click")
     assert clicked["place"] == Place("C1", "11.0")
 
 
 def test_a_control_that_asks_for_a_form() -> None:
     request = FormRequest(form="edit", session_id="s1", user_id="U1", target="b1")
-    opened = given(used(Button(label="Edit", action="form.edit", target="b1")), "FormHandler.open")
+    opened = parse_given(build_press(Button(label="Edit", action="form.edit", target="b1")), "FormHandler.open")
     assert opened == {"request": request, "trigger_id": "trigger", "place": Place("C1", "1.0"), "below": None}
 
 
 def test_a_select_that_asks_for_a_form_says_what_about() -> None:
     select = Select(action="form.task", placeholder="More", choices=(Choice(label="Write", value="t7"),))
     request = FormRequest(form="task", session_id="s1", user_id="U1", target="t7")
-    opened = given(used(select, chosen={"selected_option": {"value": "t7"}}), "FormHandler.open")
+    opened = parse_given(build_press(select, chosen={"selected_option": {"value": "t7"}}), "FormHandler.open")
     assert opened == {"request": request, "trigger_id": "trigger", "place": Place("C1", "1.0"), "below": None}
 
 
-def refreshed(payload: Json) -> Json:
-    return given(payload, "FormHandler.refresh")
+def parse_refresh(payload: Json) -> Json:
+    return parse_given(payload, "FormHandler.refresh")
 
 
 def test_the_button_for_more_rows() -> None:
@@ -466,7 +468,7 @@ def test_the_button_for_more_rows() -> None:
         "hash": "h1",
         "private_metadata": FormAddress(form="tasks", session="s1", target="t", size=2).pack(),
     }
-    payload = used(
+    payload = build_press(
         Button(label="x", action="x"),
         channel=None,
         container={"type": "view", "view_id": "V1"},
@@ -475,7 +477,7 @@ def test_the_button_for_more_rows() -> None:
     )
     request = FormRequest(form="tasks", session_id="s1", user_id="U1", target="t", size=3)
     here = OpenForm(FormAddress(form="tasks", session="s1", target="t", size=2), "V1", "h1")
-    assert refreshed(payload) == {"request": request, "shown": here}
+    assert parse_refresh(payload) == {"request": request, "shown": here}
     payload["actions"][0]["action_id"] = "other"
     assert of(payload) is None
 
@@ -510,11 +512,11 @@ def test_a_control_that_turns_a_form_says_what_was_chosen_and_typed() -> None:
     request = FormRequest(form="rule", session_id="s1", user_id="U1", target="u7")
     turned = in_form(Button(label="Next", action="turn.page", target="2"))
     expected = request.model_copy(update={"chosen": {"words": "gym", "page": "2"}})
-    assert refreshed(turned) == {"request": expected, "shown": ABOVE}
+    assert parse_refresh(turned) == {"request": expected, "shown": ABOVE}
     select = Select(action="turn.status", placeholder="All", choices=(Choice(label="Confirmed", value="locked"),))
     turned = in_form(select, chosen={"selected_option": {"value": "locked"}})
     expected = request.model_copy(update={"chosen": {"words": "gym", "status": "locked"}})
-    assert refreshed(turned) == {"request": expected, "shown": ABOVE}
+    assert parse_refresh(turned) == {"request": expected, "shown": ABOVE}
 
 
 def test_a_field_that_turns_its_form() -> None:
@@ -528,7 +530,7 @@ def test_a_field_that_turns_its_form() -> None:
     request = FormRequest(
         form="rule", session_id="s1", user_id="U1", target="u7", chosen={"words": "gym", "kind": "words"}
     )
-    assert refreshed(payload) == {"request": request, "shown": ABOVE}
+    assert parse_refresh(payload) == {"request": request, "shown": ABOVE}
 
 
 def test_a_form_over_a_form() -> None:
@@ -536,20 +538,20 @@ def test_a_form_over_a_form() -> None:
     payload = in_form(Button(label="Replace", action="form.rule_new", target="u7"))
     request = FormRequest(form="rule_new", session_id="s1", user_id="U1", target="u7")
     opened = {"request": request, "trigger_id": "trigger", "place": Place(None), "below": ROW}
-    assert given(payload, "FormHandler.open") == opened
+    assert parse_given(payload, "FormHandler.open") == opened
 
 
 def test_all_forms_under_the_third_are_known() -> None:
     payload = in_form(Button(label="x", action="x"))
     third = FormAddress(form="rule_new", session="s1", target="u7", below=ROW)
     payload["view"] |= {"id": "V3", "previous_view_id": "V2", "private_metadata": third.pack()}
-    assert given(payload, "FormHandler.press")["form"].below == (OpenForm(ROW, "V2"), OpenForm(LIST, "V1"))
+    assert parse_given(payload, "FormHandler.press")["form"].below == (OpenForm(ROW, "V2"), OpenForm(LIST, "V1"))
 
 
 def test_a_command_in_a_form() -> None:
     """A repeated click is the same one; the same button of the form as it is later is another one."""
     payload = in_form(Button(label="Decline", action="memory.decline", target="u7 3"))
-    pressed = given(payload, "FormHandler.press")
+    pressed = parse_given(payload, "FormHandler.press")
     click = pressed["click"]
     expected = Click(
         command_id=click.command_id,
@@ -560,9 +562,9 @@ def test_a_command_in_a_form() -> None:
         target="u7 3",
     )
     assert pressed == {"click": expected, "form": ABOVE}
-    assert given(payload, "FormHandler.press") == pressed
+    assert parse_given(payload, "FormHandler.press") == pressed
     payload["view"]["hash"] = "h2"
-    assert given(payload, "FormHandler.press")["click"].command_id != click.command_id
+    assert parse_given(payload, "FormHandler.press")["click"].command_id != click.command_id
 
 
 # --- the rest -------------------------------------------------------------------------------------------------
@@ -593,7 +595,7 @@ def test_the_stop_button_of_a_card_names_its_session_and_turn() -> None:
         "place": Place("C1", "1.0"),
         "session_id": "s1",
     }
-    stop = used(Button(label="Stop", action="turn.stop", target="turn 7"))
+    stop = build_press(Button(label="Stop", action="turn.stop", target="turn 7"))
     assert of(stop) == Call("RequestHandler.stop", expected)
 
 
@@ -608,11 +610,13 @@ def test_the_stop_button_of_a_card_names_its_session_and_turn() -> None:
         {"command": "/timebox"},
         event(type="reaction_added", user="U1"),
         event(type="message", channel="C1"),
-        used(Button(label="x", action="x"), actions=[{"type": "button", "action_id": "theirs", "block_id": "b"}]),
-        used(
+        build_press(
+            Button(label="x", action="x"), actions=[{"type": "button", "action_id": "theirs", "block_id": "b"}]
+        ),
+        build_press(
             Button(label="x", action="x"), actions=[{"type": "button", "action_id": "a", "block_id": "b", "value": "1"}]
         ),
-        used(DatePick(action="date", selected=date(2026, 3, 5)), chosen={"selected_date": None}),
+        build_press(DatePick(action="date", selected=date(2026, 3, 5)), chosen={"selected_date": None}),
     ],
 )
 def test_what_is_not_ours_is_ignored(payload: Json) -> None:
@@ -625,10 +629,10 @@ def test_what_is_not_ours_is_ignored(payload: Json) -> None:
 def test_an_answer_to_a_proposal_is_of_whoever_clicked() -> None:
     """Their id is Slack's word for it, and the same button pressed by another person is another answer."""
     apply = Button(label="Apply", action="proposal.apply", target="p1")
-    mine = given(used(apply), "RequestHandler.answer")
+    mine = parse_given(build_press(apply), "RequestHandler.answer")
     assert (mine["user_id"], mine["proposal_id"], mine["answer"], mine["place"]) == (
         "U1", "p1", "apply", Place("C1", "1.0"),
     )  # fmt: skip
-    assert given(used(apply), "RequestHandler.answer") == mine
-    theirs = given(used(apply, user={"id": "U2", "team_id": "T1"}), "RequestHandler.answer")
+    assert parse_given(build_press(apply), "RequestHandler.answer") == mine
+    theirs = parse_given(build_press(apply, user={"id": "U2", "team_id": "T1"}), "RequestHandler.answer")
     assert (theirs["user_id"], theirs["command_id"] == mine["command_id"]) == ("U2", False)

@@ -41,7 +41,7 @@ def card(*parts: Part, text: str = "A card") -> Card:
     return Card(text=text, parts=parts)
 
 
-def shown(*parts: Part, size: Size = MESSAGE) -> list[dict[str, Any]]:
+def render_blocks(*parts: Part, size: Size = MESSAGE) -> list[dict[str, Any]]:
     blocks = render(card(*parts), session="s1", v="v1", size=size).blocks
     check_message_blocks(blocks)
     return blocks
@@ -90,7 +90,9 @@ def test_a_card_becomes_blocks() -> None:
 
 
 def test_a_button_asks_before_it_counts() -> None:
-    (block,) = shown(Controls(items=(Button(label="Undo", action="undo", target="tx-1", confirm="Take it back?"),)))
+    (block,) = render_blocks(
+        Controls(items=(Button(label="Undo", action="undo", target="tx-1", confirm="Take it back?"),))
+    )
     (button,) = block["elements"]
     assert button["confirm"]["text"] == {"type": "plain_text", "text": "Take it back?"}
     assert unpack(Address, button["value"]) == Address(session="s1", target="tx-1", v="v1")
@@ -101,7 +103,7 @@ def test_pickers_carry_their_address_in_the_block() -> None:
         action="zone", placeholder="Zone", choices=(Choice(label="UTC", value="Etc/UTC"),), selected="Etc/UTC"
     )
     items = (pick, DatePick(action="date", selected=date(2026, 3, 5)), TimePick(action="time", placeholder="When?"))
-    (block,) = shown(Controls(items=items))
+    (block,) = render_blocks(Controls(items=items))
     address = unpack(Address, block["block_id"])
     assert address is not None
     assert (address.session, address.v) == ("s1", "v1")
@@ -111,7 +113,7 @@ def test_pickers_carry_their_address_in_the_block() -> None:
     assert day["initial_date"] == "2026-03-05"
     assert "initial_time" not in at
     chosen = TimePick(action="time", placeholder="When?", selected=time(9, 5))
-    assert shown(Prose(text="Start", control=chosen))[0]["accessory"]["initial_time"] == "09:05"
+    assert render_blocks(Prose(text="Start", control=chosen))[0]["accessory"]["initial_time"] == "09:05"
 
 
 @pytest.mark.parametrize(
@@ -119,7 +121,7 @@ def test_pickers_carry_their_address_in_the_block() -> None:
 )
 def test_a_menu_of_any_length_keeps_its_choices(choices: int, kind: str) -> None:
     menu = Menu(target="b1", choices=tuple(Choice(label=f"Do {n}", value=f"do.{n}") for n in range(choices)))
-    row, *notes = shown(Prose(text="Row", control=menu))
+    row, *notes = render_blocks(Prose(text="Row", control=menu))
     element = row["accessory"]
     assert element["type"] == kind
     if kind == "button":
@@ -137,7 +139,7 @@ def test_a_menu_of_any_length_keeps_its_choices(choices: int, kind: str) -> None
 def test_controls_are_unique_within_a_message() -> None:
     rows = [Prose(text=f"Row {n}", control=Button(label="Edit", action="form.edit", target=f"b{n}")) for n in range(20)]
     many = Controls(items=tuple(Button(label=str(n), action="pick", target=str(n)) for n in range(60)))
-    blocks = shown(*rows, many)
+    blocks = render_blocks(*rows, many)
     elements = [e for b in blocks for e in [*b.get("elements", []), *([b["accessory"]] if "accessory" in b else [])]]
     assert len({e["action_id"] for e in elements}) == len(elements) == 80
     assert len({b["block_id"] for b in blocks}) == len(blocks) == 23
@@ -152,7 +154,7 @@ def test_a_retired_card_keeps_its_words_and_loses_its_controls() -> None:
 
 def test_a_long_paragraph_is_parted_between_lines() -> None:
     lines = [f"line {n} " + "x" * 40 for n in range(150)]
-    blocks = shown(Prose(text="\n".join(lines)))
+    blocks = render_blocks(Prose(text="\n".join(lines)))
     assert len(blocks) == 3
     assert "\n".join(words(blocks)).split("\n") == lines
 
@@ -160,7 +162,7 @@ def test_a_long_paragraph_is_parted_between_lines() -> None:
 def test_rows_that_do_not_fit_are_left_out_with_a_sentence() -> None:
     """S226: 300 rows with controls of their own, and the way on is still there."""
     rows = [Prose(text=f"Row {n}", control=Button(label="Edit", action="edit", target=str(n))) for n in range(300)]
-    blocks = shown(Heading(text="Day"), Divider(), *rows, Note(text="Small print"), NAV)
+    blocks = render_blocks(Heading(text="Day"), Divider(), *rows, Note(text="Small print"), NAV)
     assert len(blocks) == 50
     assert blocks[-1]["type"] == "actions"
     assert words(blocks)[:3] == ["Day", "Row 0", "Row 1"]
@@ -169,7 +171,7 @@ def test_rows_that_do_not_fit_are_left_out_with_a_sentence() -> None:
 
 def test_lines_between_paragraphs_are_spared_first() -> None:
     parts = [part for n in range(40) for part in (Prose(text=f"Row {n}"), Divider())]
-    assert words(shown(*parts)) == [f"Row {n}" for n in range(40)]
+    assert words(render_blocks(*parts)) == [f"Row {n}" for n in range(40)]
 
 
 @pytest.mark.parametrize("size", [*COMPACT, MESSAGE, HOME])
@@ -188,8 +190,8 @@ def test_every_size_is_kept(size: Size, rows: int) -> None:
 
 def test_a_ten_thousand_character_title_is_shown_whole_or_said_to_be_short() -> None:
     title = "word " * 2000
-    assert words(shown(Heading(text=title))) != []
-    assert " ".join(w.strip("*") for w in words(shown(Heading(text=title)))) == title.strip()
+    assert words(render_blocks(Heading(text=title))) != []
+    assert " ".join(w.strip("*") for w in words(render_blocks(Heading(text=title)))) == title.strip()
     rendered = render(card(Prose(text="x"), text=title), session="s1", v="v1")
     assert len(rendered.text) < 4000
     assert rendered.text.endswith("… (shortened)")
@@ -198,7 +200,7 @@ def test_a_ten_thousand_character_title_is_shown_whole_or_said_to_be_short() -> 
 def test_a_title_of_invisible_characters_does_not_cost_the_card() -> None:
     """S385: Slack takes no empty label, and would refuse the whole message."""
     hidden = Button(label="\u00ad", action="do", spoken="\u200b")
-    blocks = shown(Heading(text="\u00ad"), Prose(text="\u2060"), Controls(items=(hidden,)))
+    blocks = render_blocks(Heading(text="\u00ad"), Prose(text="\u2060"), Controls(items=(hidden,)))
     assert [element["text"]["text"] for element in blocks[-1]["elements"]] == ["(no title)"]
 
 
@@ -213,14 +215,14 @@ def test_an_emoji_counts_as_two_characters() -> None:
 
 
 def test_a_card_of_nothing_says_its_text() -> None:
-    assert words(shown()) == ["A card"]
-    assert words(shown(Prose(text=""), Heading(text=""), Note(text=""))) == ["A card"]
-    assert shown(Prose(text="", control=Button(label="Go", action="go")))[0]["type"] == "actions"
+    assert words(render_blocks()) == ["A card"]
+    assert words(render_blocks(Prose(text=""), Heading(text=""), Note(text=""))) == ["A card"]
+    assert render_blocks(Prose(text="", control=Button(label="Go", action="go")))[0]["type"] == "actions"
 
 
 def test_nothing_in_a_title_reaches_anybody() -> None:
     """A calendar title may look like a mention; the text is verbatim, so Slack parses none of it."""
-    blocks = shown(Prose(text="@channel #general <!here>"), Note(text="@here"))
+    blocks = render_blocks(Prose(text="@channel #general <!here>"), Note(text="@here"))
     texts = [blocks[0]["text"], blocks[1]["elements"][0]]
     assert [t["verbatim"] for t in texts] == [True, True]
     assert texts[0]["text"] == "@channel #general &lt;!here&gt;"

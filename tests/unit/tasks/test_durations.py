@@ -31,7 +31,7 @@ def took(n: int, actual: int, *, planned: int = 60, title: str = "Weekly report"
     )
 
 
-def known(*actual: int) -> Estimate | None:
+def estimate_minutes(*actual: int) -> Estimate | None:
     return find_estimate(estimate_kinds([took(n, minutes) for n, minutes in enumerate(actual)]), "A report", deep=True)
 
 
@@ -62,27 +62,27 @@ def test_the_name_of_a_kind_is_of_that_kind(title: str, *, deep: bool) -> None:
 
 
 def test_three_observations_are_needed() -> None:
-    assert known(84, 84) is None
-    found = known(84, 84, 60)
+    assert estimate_minutes(84, 84) is None
+    found = estimate_minutes(84, 84, 60)
     assert found == Estimate(kind="deep report", ratio=1.4, count=3, short=2, minutes=85)
     assert not found.has_been_short
     assert find_estimate(estimate_kinds([took(n, 84) for n in range(3)]), "A report", deep=False) is None
 
 
 def test_one_odd_day_does_not_count() -> None:
-    found = known(84, 600, 84, 5, 84)
+    found = estimate_minutes(84, 600, 84, 5, 84)
     assert found is not None
     assert (found.ratio, found.has_been_short) == (1.4, True)
 
 
 def test_only_the_latest_count() -> None:
-    found = known(*[180] * 5, *[60] * LATEST)
+    found = estimate_minutes(*[180] * 5, *[60] * LATEST)
     assert found is not None
     assert (found.ratio, found.count, found.short) == (1, LATEST, 0)
 
 
 def test_ratios_are_bounded() -> None:
-    found = known(*[24 * 60] * 3)
+    found = estimate_minutes(*[24 * 60] * 3)
     assert found is not None
     assert found.ratio == BOUND
 
@@ -97,7 +97,7 @@ def test_the_persons_own_word_counts_instead() -> None:
 
 
 def test_minutes_are_rounded() -> None:
-    found = known(84, 84, 84)
+    found = estimate_minutes(84, 84, 84)
     assert found is not None
     assert [scale_minutes(found, planned) for planned in (120, 60, 30, 24 * 60)] == [165, 90, 40, 24 * 60]
 

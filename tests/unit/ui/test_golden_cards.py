@@ -18,7 +18,7 @@ from tests.factories.agents import proposal
 from tests.factories.printing import print_card
 from tests.unit.conversation.person import ANNA, Harness, Person, meeting, open_harness_at
 from tests.unit.conversation.queue.person import QueuePerson
-from tests.unit.conversation.sessions import planned, session
+from tests.unit.conversation.sessions import plan_session, session
 from tests.unit.conversation.test_cards import CASES
 
 from fateforger.calendar.connections import Connection, ConnectionView, Provider
@@ -112,8 +112,8 @@ async def week(queue_person: QueuePerson) -> AsyncIterator[tuple[str, Card]]:
 def from_state() -> dict[str, Card]:
     """Return the cards of states that a person reaches seldom."""
     stages = {f"state-{name.replace(' ', '-')}": stage_card(case) for name, case in CASES.items()}
-    refine = planned(TimeboxingStage.REFINE)
-    ended = planned(TimeboxingStage.REFINE, status=SessionStatus.CANCELLED)
+    refine = plan_session(TimeboxingStage.REFINE)
+    ended = plan_session(TimeboxingStage.REFINE, status=SessionStatus.CANCELLED)
     lefts = {f"left-{stage.value.replace('_', '-')}": left_card(refine, stage) for stage in TimeboxingStage}
     return {
         **stages,

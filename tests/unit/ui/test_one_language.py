@@ -23,9 +23,9 @@ from tests.factories.wishes import wish
 from tests.factories.words import Answer, wanting, wants
 from tests.unit.conversation.person import ANNA, Person, open_harness_at
 from tests.unit.conversation.queue.person import QueuePerson
-from tests.unit.conversation.sessions import MORNING, TZ, at, event, planned, said, session, task
+from tests.unit.conversation.sessions import MORNING, TZ, at, event, make_command, plan_session, session, task
 from tests.unit.conversation.talking import Talker, talker_at
-from tests.unit.conversation.test_parity import guessed
+from tests.unit.conversation.test_parity import make_guess
 from tests.unit.quality import days
 from tests.unit.ui.test_golden_cards import queue, walk
 
@@ -161,7 +161,7 @@ async def say(talk: Talker, *answers: Answer | Exception) -> Card:
 async def guess(anna: Person) -> None:
     """Let the newest rule be one that the person has to confirm."""
     newest = max(await anna.harness.store.constraints.of(ANNA), key=lambda version: version.seq)
-    await anna.harness.store.constraints.write([guessed(newest)], cause="guess")
+    await anna.harness.store.constraints.write([make_guess(newest)], cause="guess")
 
 
 def words_of(card: Card) -> Iterator[str]:
@@ -257,7 +257,7 @@ def wrong_zone() -> str:
 def swap(key: str, direction: int) -> str:
     plan = plan_of(block("A", start="09:00", minutes=60), block("B", start="10:00", minutes=60))
     now = session(TimeboxingStage.REFINE, plan=plan)
-    return refuse(lambda: apply_edit(now, said("swap_block", key=key, direction=direction)))
+    return refuse(lambda: apply_edit(now, make_command("swap_block", key=key, direction=direction)))
 
 
 def abroad() -> Iterator[str]:
@@ -271,7 +271,7 @@ def abroad() -> Iterator[str]:
     yield meeting_line(session(), Meeting(id="n", title="N", start=start, end=end, busy=False))
 
 
-def queued() -> Iterator[str]:
+def read_task_card() -> Iterator[str]:
     """Yield the card of a pulled task that says as much as one can."""
     spec = TaskSpec(
         title="T", context="C", relevant_files=("a.b",), details=queued_tasks.DETAILED, acceptance_criteria=("E",)
@@ -285,7 +285,7 @@ def queued() -> Iterator[str]:
         yield from words_of(build_queue_card((queued_tasks.task("ff-333333", state=state),), date(2026, 3, 2)))
 
 
-def excluded() -> Iterator[str]:
+def list_reasons() -> Iterator[str]:
     for reason in ("expired", "never confirmed", "as you said", "taken back", "duplicate of u", "the same as u"):
         gone = version_of(status="declined", event={"action": "archive", "reason": reason})
         yield from (each.reason for each in decide_applicability([gone], context_of()).excluded)
@@ -303,7 +303,9 @@ def fixes() -> Iterator[str]:
 def overlap() -> Iterator[str]:
     one, other = resolve(plan_of(block("A", start="09:00", minutes=60), block("B", start="09:30", minutes=60)))
     yield overlap_sentence(one, other)
-    yield from warn_about_overlaps((paper.wanted("a"),), (paper.event("b", paper.wanted("a").fields),), zone(TZ))
+    yield from warn_about_overlaps(
+        (paper.make_block("a"),), (paper.event("b", paper.make_block("a").fields),), zone(TZ)
+    )
 
 
 def tasks_card_words() -> Iterator[str]:
@@ -324,8 +326,8 @@ TEXTS: dict[str, Callable[[], Iterable[str]]] = {
     "a task that is done": lambda: (refuse(lambda: rename_task(queued_tasks.task("a", state="done"), "b")),),
     "journeys": abroad,
     "the frame": lambda: (frame_words(session(frame=FrameFacts(day_start=time(18), day_end=time(3)))),),
-    "the queue": queued,
-    "rules that do not apply": excluded,
+    "the queue": read_task_card,
+    "rules that do not apply": list_reasons,
     "fixes": fixes,
     "overlaps": overlap,
     "tasks of a day": tasks_card_words,
@@ -336,12 +338,12 @@ TEXTS: dict[str, Callable[[], Iterable[str]]] = {
     ),
     "the summary of a commit": lambda: (
         describe_stage(
-            planned(TimeboxingStage.REVIEW_COMMIT, last_sync=SyncReport(status="changed", created=2))
+            plan_session(TimeboxingStage.REVIEW_COMMIT, last_sync=SyncReport(status="changed", created=2))
         ).summary
     ),
     "a partial report": lambda: words_of(
         stage_card(
-            planned(TimeboxingStage.REVIEW_COMMIT, last_sync=SyncReport(status="partial", created=2, unsure=True))
+            plan_session(TimeboxingStage.REVIEW_COMMIT, last_sync=SyncReport(status="partial", created=2, unsure=True))
         )
     ),
     "a server that does not answer": lambda: (HttpEndpoint("http://1.2.3.4/").describe(),),

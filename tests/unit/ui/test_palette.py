@@ -32,7 +32,7 @@ BLINDNESS = {
 }
 
 
-def seen(color: str, kind: str | None) -> str:
+def simulate_vision(color: str, kind: str | None) -> str:
     if kind is None:
         return color
     linear = [(c / 255 / 12.92 if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4) for c in channels(color)]
@@ -49,15 +49,18 @@ def test_the_colors_are_those_of_the_calendar() -> None:
 @pytest.mark.parametrize("kind", ET)
 def test_text_and_edges_can_be_read_with_any_eyes(kind: ET, eyes: str | None) -> None:
     """WCAG 1.4.3 (text 4.5) and 1.4.11 (shapes 3.0), also as seen by color-blind people."""
-    grounds = (CARD, OUTSIDE, tint(kind), *((hatch(kind),) if kind is ET.MEETING else ()))
-    for ground in grounds:
-        assert contrast(seen(INK, eyes), seen(ground, eyes)) >= 7
-        assert contrast(seen(SOFT, eyes), seen(ground, eyes)) >= 4.5
+    backgrounds = (CARD, OUTSIDE, tint(kind), *((hatch(kind),) if kind is ET.MEETING else ()))
+    for background in backgrounds:
+        assert contrast(simulate_vision(INK, eyes), simulate_vision(background, eyes)) >= 7
+        assert contrast(simulate_vision(SOFT, eyes), simulate_vision(background, eyes)) >= 4.5
     shapes = {
-        ground: contrast(seen(strong_color(kind), eyes), seen(ground, eyes)) for ground in (CARD, OUTSIDE, tint(kind))
+        background: contrast(simulate_vision(strong_color(kind), eyes), simulate_vision(background, eyes))
+        for background in (CARD, OUTSIDE, tint(kind))
     }
-    assert {ground: round(ratio, 2) for ground, ratio in shapes.items() if ratio < 3.0 and ground != OUTSIDE} == {}
-    assert contrast(seen(NOW, eyes), seen(CARD, eyes)) >= 3.0
+    assert {
+        background: round(ratio, 2) for background, ratio in shapes.items() if ratio < 3.0 and background != OUTSIDE
+    } == {}
+    assert contrast(simulate_vision(NOW, eyes), simulate_vision(CARD, eyes)) >= 3.0
 
 
 def test_two_types_that_look_alike_to_somebody_have_different_marks() -> None:
@@ -66,7 +69,7 @@ def test_two_types_that_look_alike_to_somebody_have_different_marks() -> None:
         pair
         for pair in combinations(ET, 2)
         for eyes in BLINDNESS
-        if distance(*(seen(tint(kind), eyes) for kind in pair)) < 25
+        if distance(*(simulate_vision(tint(kind), eyes) for kind in pair)) < 25
     }
     assert len(alike) > 3
     assert [pair for pair in alike if MARKS[pair[0]] == MARKS[pair[1]]] == []

@@ -47,7 +47,7 @@ async def remember(constraints: MemoryConstraints, *versions: Version) -> None:
         await constraints.write([version], cause=f"{version.updated_at}-{version.uid}-{number}")
 
 
-async def agreed(constraints: MemoryConstraints, memory: MemoryIndex) -> bool:
+async def is_in_sync(constraints: MemoryConstraints, memory: MemoryIndex) -> bool:
     people = await constraints.people()
     known = {(p, uid): v for p in people for uid, v in select_newest(await constraints.of(p), p).items()}
     return memory.shown == known
@@ -71,7 +71,7 @@ async def test_it_follows_what_is_written(constraints: MemoryConstraints, memory
         await until(lambda: memory.shown["U1", "c1"].record.description == "changed")
         await constraints.erase("U2")
         await until(lambda: len(memory.shown) == 7)
-    assert (await agreed(constraints, memory), await constraints.list_unindexed()) == (True, ())
+    assert (await is_in_sync(constraints, memory), await constraints.list_unindexed()) == (True, ())
 
 
 async def test_it_is_woken(constraints: MemoryConstraints, memory: MemoryIndex) -> None:
@@ -112,7 +112,7 @@ async def test_a_damaged_index_is_made_anew(constraints: MemoryConstraints, memo
         memory.shown["U1", "ghost"] = version_of("ghost")
         memory.trouble = RebuildNeeded("It is damaged.")
         await until(lambda: memory.trouble is None and len(memory.shown) == 5)
-    assert await agreed(constraints, memory)
+    assert await is_in_sync(constraints, memory)
 
 
 async def test_what_the_index_lacks_or_holds_otherwise_is_mended(
@@ -125,7 +125,7 @@ async def test_what_the_index_lacks_or_holds_otherwise_is_mended(
     memory.shown["U1", "c2"] = version_of("c2", description="something else")
     indexing = Indexer(constraints, memory)
     await indexing.run_once()
-    assert (await agreed(constraints, memory), indexing.loss) == (True, None)
+    assert (await is_in_sync(constraints, memory), indexing.loss) == (True, None)
     assert [record.message for record in caplog.records] == [
         "the index lacked or contradicted 2 constraints and is mended"
     ]

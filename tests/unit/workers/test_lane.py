@@ -90,7 +90,7 @@ async def put(store: Store, *names: str) -> None:
         )
 
 
-async def left(store: Store) -> bool:
+async def has_job(store: Store) -> bool:
     """Check whether the lane has a job that could be claimed now."""
     return await store.jobs.claim("lane", "test", now=datetime.now(UTC), lease_seconds=5) is not None
 
@@ -169,7 +169,7 @@ async def test_what_cannot_pass_is_given_up_at_once(store: Store, error: Excepti
     async with at_work(store, handler):
         await handler.until(lambda: bool(handler.given_up))
     assert (handler.begun, handler.given_up) == (["a.1"], [("a.1", "No such thing.")])
-    assert not await left(store)
+    assert not await has_job(store)
 
 
 async def test_no_job_is_given_up_untold(store: Store) -> None:
@@ -185,7 +185,7 @@ async def test_no_job_is_given_up_untold(store: Store) -> None:
     async with at_work(store, handler):
         await handler.until(lambda: bool(handler.given_up))
     assert (handler.begun, handler.given_up) == (["a.1"], [("a.1", "No such thing.")])
-    assert not await left(store)
+    assert not await has_job(store)
 
 
 @pytest.mark.parametrize("trouble", [KeyError("bug"), StoreUnavailable("The session is damaged.")])
@@ -217,7 +217,7 @@ async def test_a_long_job_keeps_its_claim(store: Store) -> None:
         await handler.until(lambda: handler.begun == ["a.1"])
         begun = asyncio.get_running_loop().time()
         while asyncio.get_running_loop().time() < begun + 1.5:  # more than a lease
-            assert not await left(store)
+            assert not await has_job(store)
             await asyncio.sleep(0.1)  # between two looks
         gate.set()
         await handler.until(lambda: handler.ended == ["a.1"])
@@ -258,7 +258,7 @@ async def test_stopping_lets_running_jobs_end_and_begins_no_more(store: Store) -
         gate.set()
         await stopping
     assert (handler.begun, handler.ended) == (["a.1"], ["a.1"])
-    assert await left(store)
+    assert await has_job(store)
 
 
 async def test_a_job_that_does_not_end_in_time_is_put_back_for_the_next_start(store: Store) -> None:
@@ -273,7 +273,7 @@ async def test_a_job_that_does_not_end_in_time_is_put_back_for_the_next_start(st
         await handler.until(lambda: handler.begun == ["a.1"])
         await workers.stop()
     assert handler.ended == []
-    assert await left(store)
+    assert await has_job(store)
 
 
 async def test_the_next_process_goes_on_where_the_last_one_stopped(store: Store) -> None:

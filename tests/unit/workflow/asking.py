@@ -27,7 +27,7 @@ def steps(line: str) -> list[dict[str, list[str]]]:
     return trace
 
 
-def asked(rule: str, line: str, *, closed: bool = True) -> dict[str, Any]:
+def ask_engine(rule: str, line: str, *, closed: bool = True) -> dict[str, Any]:
     """Return the engine's verdict on a rule."""
     document = {"rules": [rule], "closed": closed, "trace": steps(line)}
     [result] = check_case({**document, "actions": list(ACTIONS), "states": list(STATES)})["rules"]
@@ -35,4 +35,4 @@ def asked(rule: str, line: str, *, closed: bool = True) -> dict[str, Any]:
 
 
 def verdict(rule: str, line: str, *, closed: bool = True) -> str:
-    return str(asked(rule, line, closed=closed)["verdict"])
+    return str(ask_engine(rule, line, closed=closed)["verdict"])

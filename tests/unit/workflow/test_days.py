@@ -49,7 +49,7 @@ def rules_of(*texts: str) -> tuple[StatedRule, ...]:
     return tuple(wrap_rule(read_day_rule(text)) for text in texts)
 
 
-def judged(rule: str) -> tuple[CheckedRule, tuple[DayBlock, ...]]:
+def judge_rule(rule: str) -> tuple[CheckedRule, tuple[DayBlock, ...]]:
     [only] = judge_day(rules_of(rule), DAY, MEETINGS)
     return only
 
@@ -77,7 +77,7 @@ def judged(rule: str) -> tuple[CheckedRule, tuple[DayBlock, ...]]:
 )
 def test_a_day_is_judged_in_its_order(rule: str, verdict: str, titles: list[str]) -> None:
     """Each rule with its verdict, and the blocks that break it."""
-    checked, blocks = judged(rule)
+    checked, blocks = judge_rule(rule)
     assert (checked.verdict.value, [block.title for block in blocks]) == (verdict, titles)
 
 

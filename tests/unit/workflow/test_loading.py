@@ -37,11 +37,11 @@ triggers:
 """
 
 
-def loaded(text: str, **parents: str) -> Workflow:
+def load_workflow(text: str, **parents: str) -> Workflow:
     return read_workflow(text, parents.get)
 
 
-def refused(text: str, **parents: str) -> tuple[str | None, str]:
+def expect_refusal(text: str, **parents: str) -> tuple[str | None, str]:
     with pytest.raises(BadInput) as raised:
         read_workflow(text, parents.get)
     return raised.value.where, raised.value.message
@@ -49,7 +49,7 @@ def refused(text: str, **parents: str) -> tuple[str | None, str]:
 
 def test_a_file_holds_all_of_it() -> None:
     """S134: workflow, description, context, constraints, triggers, predicates {check, or}, and the actions."""
-    feature = loaded(FEATURE)
+    feature = load_workflow(FEATURE)
     assert (feature.name, feature.description) == ("feature", "A feature")
     assert (feature.applies_when, feature.not_when) == (("adding features", "building things"), ("bug fixes",))
     assert feature.actions == ("implement", "commit", "run_tests", "halt")
@@ -70,7 +70,7 @@ def test_a_file_holds_all_of_it() -> None:
 
 def test_every_plain_value_is_a_text() -> None:
     """YAML takes some words for truth values and numbers; here they are names."""
-    workflow = loaded(
+    workflow = load_workflow(
         "workflow: on\nactions: [yes, no, off]\npredicates: {null: , true: }\nconstraints: [NEVER: yes]\n"
     )
     assert (workflow.name, sorted(workflow.actions), sorted(workflow.predicates)) == (
@@ -184,11 +184,11 @@ HEAD = "workflow: w\nactions: [a, b]\npredicates: {p: , q: }\n"
 )
 def test_what_cannot_be_used_is_refused_where_it_stands(text: str, where: str, sentence: str) -> None:
     """S134: unknown keys and everything else that is wrong, with line, column and one sentence."""
-    assert refused(text) == (where, sentence)
+    assert expect_refusal(text) == (where, sentence)
 
 
 def test_nesting_without_end_is_refused() -> None:
-    assert refused("workflow: " + "[" * 5_000) == (None, "This is nested too deeply to be a workflow.")
+    assert expect_refusal("workflow: " + "[" * 5_000) == (None, "This is nested too deeply to be a workflow.")
 
 
 @pytest.mark.parametrize(
@@ -203,15 +203,15 @@ def test_nesting_without_end_is_refused() -> None:
 def test_rules_that_no_trace_can_keep_are_refused(one: str, other: str) -> None:
     """S143: ALWAYS x with NEVER x, and what comes to the same by its truth table, also across inheritance."""
     sentence = f"“{one}” and “{other}” cannot both be kept; change one of them, or disable it."
-    assert refused(f"{HEAD}constraints:\n  - {one}\n  - {other}\n") == ("line 6, column 5", sentence)
+    assert expect_refusal(f"{HEAD}constraints:\n  - {one}\n  - {other}\n") == ("line 6, column 5", sentence)
     child = f"workflow: c\nextends: w\nadditional_constraints:\n  - {other}\n"
     parent = f"{HEAD}constraints:\n  - {one}\n"
-    assert refused(child, w=parent) == ("line 4, column 5", sentence)
-    assert [rule.text for rule in loaded(f"{child}disable: ['{one}']\n", w=parent).rules] == [other]
+    assert expect_refusal(child, w=parent) == ("line 4, column 5", sentence)
+    assert [rule.text for rule in load_workflow(f"{child}disable: ['{one}']\n", w=parent).rules] == [other]
 
 
 def test_a_rule_that_nothing_can_keep_is_refused() -> None:
-    assert refused(f"{HEAD}constraints: [NEVER: p OR NOT p]\n") == (
+    assert expect_refusal(f"{HEAD}constraints: [NEVER: p OR NOT p]\n") == (
         "line 4, column 15",
         "No step can keep “NEVER: p OR NOT p”.",
     )
@@ -221,7 +221,7 @@ def test_a_rule_that_nothing_can_keep_is_refused() -> None:
     "rules", [("ALWAYS: p OR q", "NEVER: p"), ("BEFORE a: p", "NEVER: p"), ("ALWAYS: p", "NEVER: q")]
 )
 def test_rules_that_can_be_kept_together_are_not(rules: tuple[str, str]) -> None:
-    loaded(f"{HEAD}constraints:\n  - {rules[0]}\n  - {rules[1]}\n")
+    load_workflow(f"{HEAD}constraints:\n  - {rules[0]}\n  - {rules[1]}\n")
 
 
 CHILD = """\
@@ -240,7 +240,7 @@ disable:
 
 def test_a_child_adds_and_disables_by_id() -> None:
     """S140: extends with additional constraints; what takes the place of a rule of the parent disables that by its id."""
-    child = loaded(CHILD, feature=FEATURE)
+    child = load_workflow(CHILD, feature=FEATURE)
     assert [rule.id for rule in child.rules] == [
         "IF green THEN run_tests",
         "ALWAYS: careful",
@@ -274,11 +274,11 @@ def test_a_child_adds_and_disables_by_id() -> None:
     ],
 )
 def test_what_a_child_cannot_do(changed: str, where: str, sentence: str) -> None:
-    assert refused(f"workflow: child\n{changed}\nextends: feature\n", feature=FEATURE) == (where, sentence)
+    assert expect_refusal(f"workflow: child\n{changed}\nextends: feature\n", feature=FEATURE) == (where, sentence)
 
 
 def test_a_mistake_of_a_parent_is_shown_there() -> None:
-    assert refused("workflow: c\nextends: w\n", w=f"{HEAD}constraints: [NEVER: r]\n") == (
+    assert expect_refusal("workflow: c\nextends: w\n", w=f"{HEAD}constraints: [NEVER: r]\n") == (
         "w, line 4, column 22",
         "Nothing is declared with the name “r”.",
     )
@@ -286,7 +286,7 @@ def test_a_mistake_of_a_parent_is_shown_there() -> None:
 
 def test_nothing_extends_itself() -> None:
     family = {"a": "workflow: a\nextends: b\n", "b": "workflow: b\nextends: a\n"}
-    assert refused(family["a"], **family) == (
+    assert expect_refusal(family["a"], **family) == (
         "b, line 2, column 10",
         "a extends b extends a: a workflow cannot extend itself.",
     )
@@ -294,7 +294,7 @@ def test_nothing_extends_itself() -> None:
 
 def test_session_facts_and_files_can_be_asked() -> None:
     text = "workflow: w\npredicates:\n  p:\n    check: [{session: ready}, {file: 'tests/*.py', contains: x}]\n    or: {command: t, succeeds: 'false'}\n"
-    assert loaded(text).predicates["p"].checks == (
+    assert load_workflow(text).predicates["p"].checks == (
         Check("session", "ready"),
         Check("file", "tests/*.py", contains="x"),
         Check("command", "t", succeeds=False),

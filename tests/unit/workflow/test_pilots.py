@@ -31,14 +31,14 @@ COARSE = {
 }
 
 
-def checked(workflow: str, *steps: str, given: dict[str, bool] | None = None) -> tuple[CheckedRule, ...]:
+def check_plan(workflow: str, *steps: str, given: dict[str, bool] | None = None) -> tuple[CheckedRule, ...]:
     """Check a plan of steps; ``a+b`` does two things in one."""
     pilot = load_shipped(workflow)
     trace = plan_steps(list(pilot.predicates.values()), [step.split("+") for step in steps], given=given)
     return check(pilot.rules, trace, pilot.vocabulary, closed="close_task" in steps)
 
 
-def broken(report: Sequence[CheckedRule]) -> list[str]:
+def list_broken(report: Sequence[CheckedRule]) -> list[str]:
     return [each.stated.id for each in report if each.verdict is Verdict.VIOLATED]
 
 
@@ -132,8 +132,8 @@ def test_published_plans(
     number: int, workflow: str, steps: tuple[str, ...], given: dict[str, bool] | None, expected: list[str]
 ) -> None:
     """S141: 0, 3, 2 / 0, 3 / 0, 1, 2 violations; S138: the plan itself stays as it is."""
-    report = checked(workflow, *steps, given=given)
-    assert (number, broken(report)) == (number, expected)
+    report = check_plan(workflow, *steps, given=given)
+    assert (number, list_broken(report)) == (number, expected)
     assert (len(expected) == 0) == all(each.verdict.passes for each in report)
 
 
@@ -215,7 +215,7 @@ def test_nothing_is_lost_in_translation(pilot: str) -> None:
 def test_tdd_cycle(steps: tuple[str, ...], expected: list[str]) -> None:
     """S142: implement before test is rejected, commit with a failing test is rejected, and refactoring needs tests that
     still pass."""
-    assert broken(checked("tdd-cycle", *steps)) == expected
+    assert list_broken(check_plan("tdd-cycle", *steps)) == expected
 
 
 def test_refactoring_is_not_done_until_tests_pass_again() -> None:
@@ -223,7 +223,7 @@ def test_refactoring_is_not_done_until_tests_pass_again() -> None:
     steps = ("write_test", "see_test_fail", "implement", "run_test", "refactor")
     pilot = load_shipped("tdd-cycle")
     trace = plan_steps(list(pilot.predicates.values()), [[step] for step in steps])
-    assert broken(check(pilot.rules, trace, pilot.vocabulary)) == ["still-green"]
+    assert list_broken(check(pilot.rules, trace, pilot.vocabulary)) == ["still-green"]
 
 
 def test_any_order_of_work_that_keeps_the_rules_passes() -> None:
@@ -232,13 +232,13 @@ def test_any_order_of_work_that_keeps_the_rules_passes() -> None:
     for turn in range(3):
         moved = ("write_tests", "see_tests_fail", *(s for s in others if not s.endswith(("tests", "fail"))))
         order = moved if turn == 0 else (*moved[2:4][::-1], *moved[4:], *moved[:2]) if turn == 1 else others
-        report = checked("feature-dev", first, *order, *rest, given=WITHOUT_A_HITCH)
-        assert (turn, broken(report)) == (turn, [])
+        report = check_plan("feature-dev", first, *order, *rest, given=WITHOUT_A_HITCH)
+        assert (turn, list_broken(report)) == (turn, [])
 
 
 def test_a_violation_says_what_to_do() -> None:
     """S139: rule, kind, step and remedy, as the author of the workflow put it."""
-    report = checked("tdd-cycle", "write_test", "implement", "run_test", "commit")
+    report = check_plan("tdd-cycle", "write_test", "implement", "run_test", "commit")
     [only] = (each for each in report if each.violations)
     assert (only.stated.title, only.stated.rule.kind.value, only.violations) == (
         "A test exists and fails before implementation begins",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.unit.workflow.asking import asked, verdict
+from tests.unit.workflow.asking import ask_engine, verdict
 
 from fateforger.workflow.conformance import Verdict, combine_verdicts
 
@@ -153,7 +153,7 @@ def test_on(rule: str, line: str, closed: str, still_open: str) -> None:
 )
 def test_a_violation_names_rule_kind_step_and_remedy(rule: str, line: str, expected: list[int]) -> None:
     """S139: steps are those at which the rule was activated, counted from 0."""
-    answer = asked(rule, line)
+    answer = ask_engine(rule, line)
     assert (answer["rule"], answer["type"], answer["violations"]) == (
         rule,
         rule.partition(" ")[0].rstrip(":"),
@@ -163,7 +163,7 @@ def test_a_violation_names_rule_kind_step_and_remedy(rule: str, line: str, expec
 
 
 def test_what_passes_has_no_remedy() -> None:
-    answers = [asked("BEFORE x: p", line) for line in ("x+p", "y")]
+    answers = [ask_engine("BEFORE x: p", line) for line in ("x+p", "y")]
     assert [(a["verdict"], a["remedy"]) for a in answers] == [("satisfied", None), ("vacuous", None)]
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tests.contracts.calendar_contract import fields, marker, owned, put
+from tests.contracts.calendar_contract import fields, make_owned_id, marker, put
 from tests.factories.budgets import MINUTE, Seconds, budget_in, budget_of
 from tests.factories.days import Time, block, eleven_changes, engine_over, plan_of, twelve_blocks
 from tests.fakes.google_mcp import GoogleMcp, Says
@@ -126,40 +126,44 @@ async def small() -> AsyncIterator[Limited3]:
 async def test_a_write_never_waits_for_itself(small: Limited3) -> None:
     """The holder of the lease waits, and learns for how long."""
     created = await put(small.calendar)
-    assert isinstance(await small.calendar.write(Update(owned(), {"summary": "1"}, marker(), seen=created)), Done)
+    assert isinstance(
+        await small.calendar.write(Update(make_owned_id(), {"summary": "1"}, marker(), seen=created)), Done
+    )
     small.time.passed = 20
-    assert await small.calendar.write(Update(owned(), {"summary": "2"}, marker(), seen=created)) == Limited(
+    assert await small.calendar.write(Update(make_owned_id(), {"summary": "2"}, marker(), seen=created)) == Limited(
         MINUTE - 20, WHY_WAIT
     )
     assert small.time.slept == []
-    assert len(small.server.asked("update-event")) == 1
+    assert len(small.server.list_calls("update-event")) == 1
     small.time.passed = 60
-    assert isinstance(await small.calendar.write(Update(owned(), {"summary": "2"}, marker(), seen=created)), Done)
+    assert isinstance(
+        await small.calendar.write(Update(make_owned_id(), {"summary": "2"}, marker(), seen=created)), Done
+    )
 
 
 async def test_a_look_before_a_write_does_not_wait_either(small: Limited3) -> None:
     for n in range(6):
-        await put(small.calendar, owned(n))
-    assert await small.calendar.write(Delete(owned())) == Limited(MINUTE, WHY_WAIT)
-    assert (small.time.slept, small.server.asked("get-event")) == ([], [])
+        await put(small.calendar, make_owned_id(n))
+    assert await small.calendar.write(Delete(make_owned_id())) == Limited(MINUTE, WHY_WAIT)
+    assert (small.time.slept, small.server.list_calls("get-event")) == ([], [])
 
 
 async def test_a_deletion_looks_only_when_it_may_go_on(small: Limited3) -> None:
     """S91: no look is paid for and thrown away: look and deletion are reserved together."""
     for n in range(5):
-        await put(small.calendar, owned(n))
-    assert await small.calendar.write(Delete(owned())) == Limited(MINUTE, WHY_WAIT)
-    assert small.server.asked("get-event") == []
+        await put(small.calendar, make_owned_id(n))
+    assert await small.calendar.write(Delete(make_owned_id())) == Limited(MINUTE, WHY_WAIT)
+    assert small.server.list_calls("get-event") == []
     small.time.passed = 60
-    assert await small.calendar.write(Delete(owned())) == Done(None)
-    assert len(small.server.asked("get-event")) == 1
+    assert await small.calendar.write(Delete(make_owned_id())) == Done(None)
+    assert len(small.server.list_calls("get-event")) == 1
 
 
 async def test_an_update_looks_only_when_it_may_go_on(small: Limited3) -> None:
     for n in range(3):
-        await put(small.calendar, owned(n))
-    assert await small.calendar.write(Update(owned(), {"summary": "1"}, marker())) == Limited(MINUTE, WHY_WAIT)
-    assert small.server.asked("get-event") == []
+        await put(small.calendar, make_owned_id(n))
+    assert await small.calendar.write(Update(make_owned_id(), {"summary": "1"}, marker())) == Limited(MINUTE, WHY_WAIT)
+    assert small.server.list_calls("get-event") == []
 
 
 async def test_reads_in_the_background_leave_room(small: Limited3) -> None:
@@ -171,45 +175,45 @@ async def test_reads_in_the_background_leave_room(small: Limited3) -> None:
         await watched.window(fields().start, fields().end)
     assert (said.value.retry_after, small.time.slept) == (MINUTE, [])
     for n in range(4):
-        assert isinstance(await small.calendar.write(Create(owned(n), fields(), marker())), Done)
+        assert isinstance(await small.calendar.write(Create(make_owned_id(n), fields(), marker())), Done)
 
 
 async def test_a_question_waits_a_little(small: Limited3) -> None:
     for n in range(6):
-        await put(small.calendar, owned(n))
+        await put(small.calendar, make_owned_id(n))
     small.time.passed = MINUTE - BUDGET_PATIENCE
-    assert await small.calendar.get(owned()) is not None
+    assert await small.calendar.get(make_owned_id()) is not None
     assert small.time.slept == [BUDGET_PATIENCE]
 
 
 async def test_a_question_that_would_wait_long_is_refused(small: Limited3) -> None:
     for n in range(6):
-        await put(small.calendar, owned(n))
+        await put(small.calendar, make_owned_id(n))
     small.time.passed = 12.5
     with pytest.raises(CalendarUnreachable, match="very often in the last minute; please try again in 48 sec") as said:
         await small.calendar.window(fields().start, fields().end)
     assert said.value.retry_after == 47.5
-    assert small.server.asked("list-events") == []
+    assert small.server.list_calls("list-events") == []
 
 
 async def test_what_the_server_asks_again_is_counted(small: Limited3) -> None:
     """Four tries of one read."""
     small.server.inject(Says("MCP error -32603: Google API server error: Service Unavailable"), tool="get-event")
     with pytest.raises(CalendarUnreachable):
-        await small.calendar.get(owned())
-    assert isinstance(await small.calendar.write(Create(owned(1), fields(), marker())), Done)
-    assert isinstance(await small.calendar.write(Create(owned(2), fields(), marker())), Done)
-    assert isinstance(await small.calendar.write(Create(owned(3), fields(), marker())), Limited)
+        await small.calendar.get(make_owned_id())
+    assert isinstance(await small.calendar.write(Create(make_owned_id(1), fields(), marker())), Done)
+    assert isinstance(await small.calendar.write(Create(make_owned_id(2), fields(), marker())), Done)
+    assert isinstance(await small.calendar.write(Create(make_owned_id(3), fields(), marker())), Limited)
 
 
 async def test_calendars_of_one_login_share_it(small: Limited3) -> None:
     """The second one costs a question for the login's name as well."""
     small.server.tools.calendars["team@example.com"] = OneCalendar(small.server.tools.calendars["primary"].store)
     for n in range(4):
-        await put(small.calendar, owned(n))
+        await put(small.calendar, make_owned_id(n))
     beside = small.calendar.for_calendar("team@example.com")
-    assert isinstance(await beside.write(Create(owned(7), fields(), marker())), Done)
-    assert isinstance(await small.calendar.write(Create(owned(8), fields(), marker())), Limited)
+    assert isinstance(await beside.write(Create(make_owned_id(7), fields(), marker())), Done)
+    assert isinstance(await small.calendar.write(Create(make_owned_id(8), fields(), marker())), Limited)
 
 
 # --- what a commit costs ---

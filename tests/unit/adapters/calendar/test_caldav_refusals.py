@@ -37,7 +37,7 @@ async def test_a_server_is_asked_again_when_it_said(verb: Where, status: int, tm
         result = await submitter.submit_plan(AFTER, cause="second")
         assert result.status == "changed"
         assert sum(world.time.slept) == 30
-        assert sorted(e.summary for e in world.store.shown().values()) == ["add", "move"]
+        assert sorted(e.summary for e in world.store.get_live_events().values()) == ["add", "move"]
 
 
 async def test_a_longer_wait_is_left_to_the_person(tmp_path: Path) -> None:

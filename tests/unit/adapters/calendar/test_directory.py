@@ -32,12 +32,12 @@ async def test_a_server_that_is_well(server: GoogleMcp) -> None:
     )
     assert [entry.writable for entry in report.calendars] == [True, False, True]
     assert 0 < report.seconds < 60
-    assert server.asked("list-calendars") == [{"account": "normal"}]
+    assert server.list_calls("list-calendars") == [{"account": "normal"}]
 
 
 async def test_without_an_account_none_is_named(server: GoogleMcp) -> None:
     await probe_server(server.url)
-    assert server.asked("list-calendars") == [{}]
+    assert server.list_calls("list-calendars") == [{}]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Literal
 
 import pytest
-from tests.contracts.calendar_contract import HOUR, NINE, fields, marker, owned, put
+from tests.contracts.calendar_contract import HOUR, NINE, fields, make_owned_id, marker, put
 from tests.fakes.google_mcp import Answers, Does, Google, GoogleMcp, Says
 from tests.fakes.google_store import GoogleStore
 from tests.fakes.google_tools import OneCalendar
@@ -70,14 +70,14 @@ REFUSED: dict[str, tuple[Google, tuple[type[Outcome], type[Outcome], type[Outcom
 
 async def attempt(calendar: McpCalendar, write: WriteKind) -> Outcome:
     if write == "create":
-        return await calendar.write(Create(owned(), fields(), marker()))
+        return await calendar.write(Create(make_owned_id(), fields(), marker()))
     if write == "update":
-        return await calendar.write(Update(owned(), {"summary": "Other"}, marker("t2-0")))
-    return await calendar.write(Delete(owned()))
+        return await calendar.write(Update(make_owned_id(), {"summary": "Other"}, marker("t2-0")))
+    return await calendar.write(Delete(make_owned_id()))
 
 
 def titles(store: GoogleStore) -> list[str]:
-    return [image.summary for image in store.shown().values()]
+    return [image.summary for image in store.get_live_events().values()]
 
 
 @pytest.mark.parametrize("two_gaxios", [False, True], ids=["prefixed", "internal"])
@@ -156,7 +156,9 @@ async def test_a_success_that_cannot_be_read_is_unknown(
 async def test_an_answer_about_another_event_is_unknown(calendar: McpCalendar, server: GoogleMcp) -> None:
     other = '{"event": {"id": "another00001", "start": {"date": "2026-03-02"}, "end": {"date": "2026-03-03"}}}'
     server.inject(Answers(other), tool="create-event")
-    assert await calendar.write(Create(owned(), fields(), marker())) == Unknown("an answer about event another00001")
+    assert await calendar.write(Create(make_owned_id(), fields(), marker())) == Unknown(
+        "an answer about event another00001"
+    )
 
 
 Read = Callable[[McpCalendar], Awaitable[object]]
@@ -167,7 +169,7 @@ async def window(calendar: McpCalendar) -> object:
 
 
 async def get(calendar: McpCalendar) -> object:
-    return await calendar.get(owned())
+    return await calendar.get(make_owned_id())
 
 
 READS: dict[str, tuple[Google | Says | Answers, type[CalendarError]]] = {
@@ -231,7 +233,7 @@ async def test_nothing_is_written_when_the_event_cannot_be_looked_at(
     await put(calendar)
     server.inject(fault, tool="get-event")
     assert await attempt(calendar, write) == outcome
-    assert server.asked(TOOL[write]) == []
+    assert server.list_calls(TOOL[write]) == []
 
 
 @pytest.mark.parametrize("write", ["update", "delete"])
@@ -240,7 +242,7 @@ async def test_what_is_deleted_after_the_look_is_gone(
 ) -> None:
     """An update of a deleted event is a success for the server; its status gives it away."""
     await put(calendar)
-    server.inject(Does(lambda: store.user_delete(owned())), tool=TOOL[write])
+    server.inject(Does(lambda: store.user_delete(make_owned_id())), tool=TOOL[write])
     assert await attempt(calendar, write) == Gone()
 
 
@@ -260,9 +262,9 @@ async def test_what_is_not_quite_ours_is_left_alone(
 ) -> None:
     """S75"""
     await put(calendar)
-    store.user_edit(owned(), **changes)
+    store.user_edit(make_owned_id(), **changes)
     assert await attempt(calendar, write) == Rejected("“Deep work” is not an event that fateforger made.")
-    assert server.asked(TOOL[write]) == []
+    assert server.list_calls(TOOL[write]) == []
 
 
 async def test_an_event_that_changed_since_is_stale_even_without_etags(
@@ -270,16 +272,18 @@ async def test_an_event_that_changed_since_is_stale_even_without_etags(
 ) -> None:
     seen = await put(calendar)
     assert not calendar.traits.conditional_write
-    store.user_edit(owned(), summary="Mine now")
-    assert await calendar.write(Update(owned(), {"color_id": "4"}, marker("t2-0"), expect=seen.version)) == Stale()
-    assert await calendar.write(Delete(owned(), expect=seen.version)) == Stale()
-    assert (server.asked("update-event"), server.asked("delete-event")) == ([], [])
+    store.user_edit(make_owned_id(), summary="Mine now")
+    assert (
+        await calendar.write(Update(make_owned_id(), {"color_id": "4"}, marker("t2-0"), expect=seen.version)) == Stale()
+    )
+    assert await calendar.write(Delete(make_owned_id(), expect=seen.version)) == Stale()
+    assert (server.list_calls("update-event"), server.list_calls("delete-event")) == ([], [])
 
 
 async def test_one_end_moves_and_the_other_is_sent_along(calendar: McpCalendar, server: GoogleMcp) -> None:
     await put(calendar)
-    await calendar.write(Update(owned(), {"end": NINE + 2 * HOUR}, marker("t2-0")))
-    (sent,) = server.asked("update-event")
+    await calendar.write(Update(make_owned_id(), {"end": NINE + 2 * HOUR}, marker("t2-0")))
+    (sent,) = server.list_calls("update-event")
     assert (sent["start"], sent["end"]) == ("2026-03-02T08:00:00Z", "2026-03-02T10:00:00Z")
 
 
@@ -288,18 +292,18 @@ async def test_one_end_of_an_all_day_event_cannot_move(
 ) -> None:
     await put(calendar)
     day = NINE.date()
-    store.user_edit(owned(), start=day, end=day + timedelta(days=1))
-    outcome = await calendar.write(Update(owned(), {"end": NINE}, marker("t2-0")))
+    store.user_edit(make_owned_id(), start=day, end=day + timedelta(days=1))
+    outcome = await calendar.write(Update(make_owned_id(), {"end": NINE}, marker("t2-0")))
     assert outcome == Rejected("“Deep work” is an all-day event; it has no start to keep.")
-    assert server.asked("update-event") == []
+    assert server.list_calls("update-event") == []
 
 
 async def test_a_color_cannot_be_taken_away(calendar: McpCalendar, server: GoogleMcp) -> None:
     await put(calendar)
-    alone = await calendar.write(Update(owned(), {"color_id": None}, marker("t2-0")))
+    alone = await calendar.write(Update(make_owned_id(), {"color_id": None}, marker("t2-0")))
     assert alone == Rejected("This calendar can change a color but not take it away.")
-    assert server.asked("update-event") == []
-    among = await calendar.write(Update(owned(), {"color_id": None, "summary": "Other"}, marker("t2-0")))
+    assert server.list_calls("update-event") == []
+    among = await calendar.write(Update(make_owned_id(), {"color_id": None, "summary": "Other"}, marker("t2-0")))
     assert isinstance(among, Done)
     assert among.image is not None
     assert among.image.fields == fields(summary="Other", color_id="9")
@@ -309,7 +313,7 @@ async def test_a_color_cannot_be_taken_away(calendar: McpCalendar, server: Googl
 
 
 async def test_an_unknown_event_of_a_known_calendar_is_none(calendar: McpCalendar, server: GoogleMcp) -> None:
-    assert await calendar.get(owned()) is None
+    assert await calendar.get(make_owned_id()) is None
     assert [tool for tool, _ in server.requests] == ["get-event", "list-events"]
 
 
@@ -317,7 +321,7 @@ async def test_an_unknown_calendar_is_not_an_unknown_event(calendar: McpCalendar
     """Both are a 404 of Google; taken for the other, each block would seem to be deleted."""
     server.tools.calendars = {}
     with pytest.raises(CalendarNotFound):
-        await calendar.get(owned())
+        await calendar.get(make_owned_id())
     with pytest.raises(CalendarNotFound):
         await calendar.window(NINE, NINE + HOUR)
     writes: tuple[WriteKind, ...] = ("create", "update", "delete")
@@ -329,15 +333,15 @@ async def test_a_calendar_that_nobody_is_logged_in_to(calendar: McpCalendar) -> 
     with pytest.raises(CalendarNotFound):
         await other.window(NINE, NINE + HOUR)
     with pytest.raises(CalendarNotFound):
-        await other.get(owned())
-    assert type(await other.write(Create(owned(), fields(), marker()))) is Rejected
+        await other.get(make_owned_id())
+    assert type(await other.write(Create(make_owned_id(), fields(), marker()))) is Rejected
 
 
 async def test_a_read_only_calendar(calendar: McpCalendar, server: GoogleMcp, store: GoogleStore) -> None:
     await put(calendar)
     server.tools.calendars["primary"] = OneCalendar(store, access_role="reader")
     refused = Rejected(READ_ONLY.format(reason="You need to have writer access to this calendar"))
-    assert await calendar.write(Create(owned(1), fields(), marker())) == refused
+    assert await calendar.write(Create(make_owned_id(1), fields(), marker())) == refused
     assert await attempt(calendar, "delete") == refused
     assert await attempt(calendar, "update") == refused
     assert len(await calendar.window(NINE, NINE + HOUR)) == 1
@@ -346,11 +350,11 @@ async def test_a_read_only_calendar(calendar: McpCalendar, server: GoogleMcp, st
 async def test_the_price_of_a_commit(calendar: McpCalendar, server: GoogleMcp, store: GoogleStore) -> None:
     """Requests that the real server would send to Google for 8 updates, 2 creates and 1 delete."""
     for n in range(9):
-        await put(calendar, owned(n))
+        await put(calendar, make_owned_id(n))
     server.tools.spent = 0
     for n in range(8):
-        await calendar.write(Update(owned(n), {"start": NINE + HOUR, "end": NINE + 2 * HOUR}, marker("t2")))
+        await calendar.write(Update(make_owned_id(n), {"start": NINE + HOUR, "end": NINE + 2 * HOUR}, marker("t2")))
     for n in range(20, 22):
-        await calendar.write(Create(owned(n), fields(), marker("t2")))
-    await calendar.write(Delete(owned(8)))
+        await calendar.write(Create(make_owned_id(n), fields(), marker("t2")))
+    await calendar.write(Delete(make_owned_id(8)))
     assert server.tools.spent == 8 * 4 + 2 * 1 + 2

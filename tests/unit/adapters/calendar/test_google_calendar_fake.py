@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from tests.contracts.calendar_contract import HOUR, NINE, fields, marker, owned, put
+from tests.contracts.calendar_contract import HOUR, NINE, fields, make_owned_id, marker, put
 from tests.fakes.google_calendar import (
     Answer,
     Crash,
@@ -48,15 +48,15 @@ Write = Callable[[GoogleCalendarFake], Coroutine[Any, Any, Outcome]]
 
 
 async def create(fake: GoogleCalendarFake) -> Outcome:
-    return await fake.write(Create(owned(1), fields(), marker()))
+    return await fake.write(Create(make_owned_id(1), fields(), marker()))
 
 
 async def update(fake: GoogleCalendarFake) -> Outcome:
-    return await fake.write(Update(owned(), {"summary": "Other"}, marker("t2-0")))
+    return await fake.write(Update(make_owned_id(), {"summary": "Other"}, marker("t2-0")))
 
 
 async def delete(fake: GoogleCalendarFake) -> Outcome:
-    return await fake.write(Delete(owned()))
+    return await fake.write(Delete(make_owned_id()))
 
 
 BEFORE = ["Deep work"]
@@ -64,7 +64,7 @@ AFTER: dict[Write, list[str]] = {create: ["Deep work", "Deep work"], update: ["O
 WRITES = pytest.mark.parametrize("write", [create, update, delete])
 
 
-async def planned() -> GoogleCalendarFake:
+async def make_planned_fake() -> GoogleCalendarFake:
     """Return a fake with one event of the program and no calls on record."""
     fake = GoogleCalendarFake()
     await put(fake)
@@ -73,13 +73,13 @@ async def planned() -> GoogleCalendarFake:
 
 
 def titles(fake: GoogleCalendarFake) -> list[str]:
-    return [image.summary for image in fake.store.shown().values()]
+    return [image.summary for image in fake.store.get_live_events().values()]
 
 
 @WRITES
 @pytest.mark.parametrize("outcome", [Unknown("lost"), Limited(2.0), Unauthorized("expired"), Rejected("never")])
 async def test_an_answer_without_effect(write: Write, outcome: Outcome) -> None:
-    fake = await planned()
+    fake = await make_planned_fake()
     fake.inject(Answer(outcome))
     assert await write(fake) == outcome
     assert titles(fake) == BEFORE
@@ -89,7 +89,7 @@ async def test_an_answer_without_effect(write: Write, outcome: Outcome) -> None:
 
 @WRITES
 async def test_a_lost_answer(write: Write) -> None:
-    fake = await planned()
+    fake = await make_planned_fake()
     fake.inject(LoseAnswer())
     assert isinstance(await write(fake), Unknown)
     assert titles(fake) == AFTER[write]
@@ -98,18 +98,18 @@ async def test_a_lost_answer(write: Write) -> None:
 
 @WRITES
 async def test_a_write_that_lands_late(write: Write) -> None:
-    fake = await planned()
+    fake = await make_planned_fake()
     fake.inject(LandLate(calls=2))
     assert isinstance(await write(fake), Unknown)
-    await fake.get(owned(7))
+    await fake.get(make_owned_id(7))
     assert titles(fake) == BEFORE
-    await fake.get(owned(7))
+    await fake.get(make_owned_id(7))
     assert titles(fake) == AFTER[write]
 
 
 @WRITES
 async def test_a_write_that_lands_when_all_is_calm(write: Write) -> None:
-    fake = await planned()
+    fake = await make_planned_fake()
     fake.inject(LandLate(calls=99))
     await write(fake)
     fake.calm()
@@ -119,7 +119,7 @@ async def test_a_write_that_lands_when_all_is_calm(write: Write) -> None:
 @WRITES
 async def test_a_crash_on_either_side(write: Write) -> None:
     for when, after in (("before", BEFORE), ("after", AFTER[write])):
-        fake = await planned()
+        fake = await make_planned_fake()
         fake.inject(Crash(Killed(), "before" if when == "before" else "after"))
         with pytest.raises(Killed):
             await write(fake)
@@ -128,11 +128,11 @@ async def test_a_crash_on_either_side(write: Write) -> None:
 
 
 async def test_a_race_on_either_side() -> None:
-    fake = await planned()
-    fake.inject(Race(lambda: fake.store.user_edit(owned(), summary="Mine now")), verb="update")
-    await fake.write(Update(owned(), {"color_id": "4"}, marker("t2-0")))
-    fake.inject(Race(lambda: fake.store.user_delete(owned()), "after"), verb="update")
-    done = await fake.write(Update(owned(), {"color_id": "5"}, marker("t3-0")))
+    fake = await make_planned_fake()
+    fake.inject(Race(lambda: fake.store.user_edit(make_owned_id(), summary="Mine now")), verb="update")
+    await fake.write(Update(make_owned_id(), {"color_id": "4"}, marker("t2-0")))
+    fake.inject(Race(lambda: fake.store.user_delete(make_owned_id()), "after"), verb="update")
+    done = await fake.write(Update(make_owned_id(), {"color_id": "5"}, marker("t3-0")))
     assert isinstance(done, Done)
     assert done.image is not None
     assert (done.image.gone, done.image.fields) == (False, fields(summary="Mine now", color_id="5"))
@@ -152,18 +152,18 @@ async def test_a_race_on_either_side() -> None:
     ],
 )
 async def test_every_fault_fits_a_read(fault: Fault, error: type[Exception]) -> None:
-    fake = await planned()
+    fake = await make_planned_fake()
     fake.inject(fault, at=0)
     fake.inject(fault, at=1)
     with pytest.raises(error):
-        await fake.get(owned())
+        await fake.get(make_owned_id())
     with pytest.raises(error):
         await fake.window(NINE, NINE + HOUR)
-    assert await fake.get(owned()) is not None
+    assert await fake.get(make_owned_id()) is not None
 
 
 async def test_which_call_meets_a_fault() -> None:
-    fake = await planned()
+    fake = await make_planned_fake()
     fake.inject(Answer(Limited()), at=2)
     fake.inject(Answer(Unknown("second write")), verb="write", nth=1)
     fake.inject(Answer(Rejected("next update")), verb="update")
@@ -176,8 +176,8 @@ async def test_which_call_meets_a_fault() -> None:
 
 async def test_calls_are_under_way_together() -> None:
     fake = GoogleCalendarFake()
-    await asyncio.gather(*(fake.write(Create(owned(n), fields(), marker())) for n in range(5)))
-    await fake.get(owned())
+    await asyncio.gather(*(fake.write(Create(make_owned_id(n), fields(), marker())) for n in range(5)))
+    await fake.get(make_owned_id())
     assert fake.most_at_once == 5
 
 
@@ -186,35 +186,35 @@ async def test_equal_histories_leave_equal_calendars() -> None:
     for fake in (first, second):
         await put(fake)
         fake.store.user_create(start=NINE, end=NINE + HOUR)
-        fake.store.user_copy(owned(), by=HOUR)
+        fake.store.user_copy(make_owned_id(), by=HOUR)
         await delete(fake)
     assert first.store.events == second.store.events
-    assert list(first.store.events) == [owned(), "user00000001", "user00000002"]
+    assert list(first.store.events) == [make_owned_id(), "user00000001", "user00000002"]
 
 
 async def test_what_is_deleted_can_come_back_and_can_be_forgotten() -> None:
-    fake = await planned()
+    fake = await make_planned_fake()
     await delete(fake)
-    fake.store.user_restore(owned())
+    fake.store.user_restore(make_owned_id())
     assert titles(fake) == ["Deep work"]
     await delete(fake)
-    fake.store.purge(owned())
-    assert await fake.get(owned()) is None
-    assert await fake.write(Create(owned(), fields(), marker())) == Exists()
+    fake.store.purge(make_owned_id())
+    assert await fake.get(make_owned_id()) is None
+    assert await fake.write(Create(make_owned_id(), fields(), marker())) == Exists()
 
 
 async def test_a_new_event_may_be_missing_from_the_list_for_a_while() -> None:
     fake = GoogleCalendarFake(GoogleStore(lag=2))
     await put(fake)
     seen = [len(await fake.window(NINE, NINE + HOUR)) for _ in range(3)]
-    assert (seen, (await fake.get(owned())) is not None) == ([0, 0, 1], True)
+    assert (seen, (await fake.get(make_owned_id())) is not None) == ([0, 0, 1], True)
 
 
 async def test_a_calendar_may_change_the_words_it_is_given() -> None:
-    def trimmed(given: EventFields) -> EventFields:
+    def trim_summary(given: EventFields) -> EventFields:
         return given.model_copy(update={"summary": given.summary.strip()})
 
-    fake = GoogleCalendarFake(GoogleStore(normalize=trimmed))
+    fake = GoogleCalendarFake(GoogleStore(normalize=trim_summary))
     assert (await put(fake, summary=" Deep work ")).summary == "Deep work"
 
 
@@ -238,7 +238,7 @@ async def test_the_fake_and_the_adapter_show_the_same(calendar: McpCalendar, ser
     fake = GoogleCalendarFake(store)
     day = NINE.date()
     await put(fake)
-    await put(fake, owned(1), description="", color_id=None)
+    await put(fake, make_owned_id(1), description="", color_id=None)
     store.user_create(start=day, end=day + timedelta(days=1))
     store.user_create(start=NINE, end=NINE + HOUR, busy=False, description="two\nlines", color_id="11")
     store.user_create(start=NINE, end=NINE + HOUR, organized_by_me=False, extras={"attendees": [{"email": "a@b"}]})

@@ -14,10 +14,10 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
-from tests.contracts.calendar_contract import HOUR, NINE, fields, marker, owned, put
+from tests.contracts.calendar_contract import HOUR, NINE, fields, make_owned_id, marker, put
 from tests.fakes.google_mcp import Drops, Forgets, GoogleMcp, Hangs, Waits
 from tests.fakes.google_store import GoogleStore
-from tests.fakes.serving import served
+from tests.fakes.serving import serve_app
 
 from fateforger.adapters.calendar.calendars import McpCalendar, open_mcp_calendar
 from fateforger.adapters.calendar.connection import CALLS_AT_ONCE
@@ -48,8 +48,8 @@ async def test_a_forgotten_session_is_opened_again_and_the_write_made_once(
     await calendar.window(NINE, NINE + HOUR)
     sessions = server.sessions_opened
     server.inject(Forgets(), tool="create-event")
-    assert isinstance(await calendar.write(Create(owned(), fields(), marker())), Done)
-    assert (len(server.asked("create-event")), list(store.shown())) == (1, [owned()])
+    assert isinstance(await calendar.write(Create(make_owned_id(), fields(), marker())), Done)
+    assert (len(server.list_calls("create-event")), list(store.get_live_events())) == (1, [make_owned_id()])
     assert server.sessions_opened == sessions + 1
 
 
@@ -61,16 +61,16 @@ async def test_a_server_that_forgets_every_session_is_out_of_reach(calendar: Mcp
 
 async def test_a_lost_connection_before_a_write(calendar: McpCalendar, server: GoogleMcp, store: GoogleStore) -> None:
     server.inject(Drops(), tool="create-event")
-    assert isinstance(await calendar.write(Create(owned(), fields(), marker())), Unknown)
-    assert store.shown() == {}
-    assert isinstance(await calendar.write(Create(owned(), fields(), marker())), Done)
+    assert isinstance(await calendar.write(Create(make_owned_id(), fields(), marker())), Unknown)
+    assert store.get_live_events() == {}
+    assert isinstance(await calendar.write(Create(make_owned_id(), fields(), marker())), Done)
 
 
 async def test_a_lost_connection_after_a_write(calendar: McpCalendar, server: GoogleMcp, store: GoogleStore) -> None:
     server.inject(Drops(), tool="create-event", applied=True)
-    assert isinstance(await calendar.write(Create(owned(), fields(), marker())), Unknown)
-    assert list(store.shown()) == [owned()]
-    assert await calendar.write(Create(owned(), fields(), marker())) == Exists()
+    assert isinstance(await calendar.write(Create(make_owned_id(), fields(), marker())), Unknown)
+    assert list(store.get_live_events()) == [make_owned_id()]
+    assert await calendar.write(Create(make_owned_id(), fields(), marker())) == Exists()
 
 
 async def test_a_lost_connection_under_a_read_is_made_good(calendar: McpCalendar, server: GoogleMcp) -> None:
@@ -86,11 +86,11 @@ async def test_a_server_that_hangs(
     hasty: McpCalendar, calendar: McpCalendar, server: GoogleMcp, store: GoogleStore
 ) -> None:
     server.inject(Hangs(), tool="create-event")
-    outcome = await hasty.write(Create(owned(), fields(), marker()))
+    outcome = await hasty.write(Create(make_owned_id(), fields(), marker()))
     assert outcome == Unknown("TimedOut: Request 'tools/call' timed out")
     server.inject(Hangs(), tool="create-event", applied=True)
-    assert isinstance(await hasty.write(Create(owned(), fields(), marker())), Unknown)
-    assert list(store.shown()) == [owned()]
+    assert isinstance(await hasty.write(Create(make_owned_id(), fields(), marker())), Unknown)
+    assert list(store.get_live_events()) == [make_owned_id()]
     server.inject(Hangs(), tool="list-events")
     with pytest.raises(CalendarUnreachable, match="it gave no answer in time"):
         await hasty.window(NINE, NINE + HOUR)
@@ -102,9 +102,11 @@ async def test_a_write_ends_in_time_whatever_hangs(calendar: McpCalendar, server
     await put(calendar)
     async with aclosing(open_mcp_calendar(server.url, time_zone="UTC", write_seconds=0.5)) as impatient:
         server.inject(Hangs(), tool=tool)
-        assert await impatient.write(Update(owned(), {"summary": "x"}, marker())) == Unknown("no answer within 0.5 s")
+        assert await impatient.write(Update(make_owned_id(), {"summary": "x"}, marker())) == Unknown(
+            "no answer within 0.5 s"
+        )
     server.calm()  # on a busy machine the call may not even have got there
-    assert isinstance(await calendar.write(Update(owned(), {"summary": "x"}, marker())), Done)
+    assert isinstance(await calendar.write(Update(make_owned_id(), {"summary": "x"}, marker())), Done)
 
 
 async def test_a_restarted_server_is_found_again() -> None:
@@ -115,12 +117,12 @@ async def test_a_restarted_server_is_found_again() -> None:
         created = await put(calendar)
     async with aclosing(calendar):
         with pytest.raises(CalendarUnreachable, match=rf"I cannot reach the calendar server at {base}/mcp: "):
-            await calendar.get(owned())
-        assert isinstance(await calendar.write(Create(owned(1), fields(), marker())), Unknown)
-        assert isinstance(await calendar.write(Update(owned(), {"summary": "x"}, marker())), Unknown)
+            await calendar.get(make_owned_id())
+        assert isinstance(await calendar.write(Create(make_owned_id(1), fields(), marker())), Unknown)
+        assert isinstance(await calendar.write(Update(make_owned_id(), {"summary": "x"}, marker())), Unknown)
         async with server.listening(port=port):
-            assert await calendar.get(owned()) == created
-            assert isinstance(await calendar.write(Create(owned(1), fields(), marker())), Done)
+            assert await calendar.get(make_owned_id()) == created
+            assert isinstance(await calendar.write(Create(make_owned_id(1), fields(), marker())), Done)
 
 
 async def test_a_server_restarted_unnoticed_takes_the_next_write() -> None:
@@ -130,14 +132,14 @@ async def test_a_server_restarted_unnoticed_takes_the_next_write() -> None:
         calendar = open_mcp_calendar(f"{base}/mcp", time_zone="UTC")
         await put(calendar)
     async with aclosing(calendar), server.listening(port=port):
-        assert isinstance(await calendar.write(Create(owned(1), fields(), marker())), Done)
-        assert isinstance(await calendar.write(Delete(owned())), Done)
+        assert isinstance(await calendar.write(Create(make_owned_id(1), fields(), marker())), Done)
+        assert isinstance(await calendar.write(Delete(make_owned_id())), Done)
 
 
 async def test_no_more_calls_at_once_than_agreed(calendar: McpCalendar, server: GoogleMcp) -> None:
     go_on = asyncio.Event()
     server.inject(Waits(go_on), tool="create-event", times=12)
-    creates = [asyncio.create_task(calendar.write(Create(owned(n), fields(), marker()))) for n in range(12)]
+    creates = [asyncio.create_task(calendar.write(Create(make_owned_id(n), fields(), marker()))) for n in range(12)]
     await until(lambda: server.under_way == CALLS_AT_ONCE)
     for _ in range(20):
         await asyncio.sleep(0.001)
@@ -151,7 +153,7 @@ async def test_calls_under_way_survive_that_another_finds_the_session_forgotten(
 ) -> None:
     go_on = asyncio.Event()
     server.inject(Waits(go_on), tool="create-event")
-    slow = asyncio.create_task(calendar.write(Create(owned(), fields(), marker())))
+    slow = asyncio.create_task(calendar.write(Create(make_owned_id(), fields(), marker())))
     await until(lambda: server.under_way == 1)
     server.inject(Forgets(), tool="list-events")
     assert await calendar.window(NINE, NINE + HOUR) == ()
@@ -174,7 +176,7 @@ async def test_a_cancelled_call_leaves_the_session_usable(calendar: McpCalendar,
 async def test_many_first_calls_share_one_session(server: GoogleMcp) -> None:
     sessions = server.sessions_opened
     async with aclosing(open_mcp_calendar(server.url, time_zone="UTC")) as calendar:
-        assert await asyncio.gather(*(calendar.get(owned(n)) for n in range(8))) == [None] * 8
+        assert await asyncio.gather(*(calendar.get(make_owned_id(n)) for n in range(8))) == [None] * 8
     assert server.sessions_opened == sessions + 1
 
 
@@ -182,9 +184,9 @@ async def test_closing_leaves_nothing_running(server: GoogleMcp) -> None:
     ours = {"calendar session"}
     calendar = open_mcp_calendar(server.url, time_zone="UTC")
     await calendar.aclose()
-    await calendar.get(owned())
+    await calendar.get(make_owned_id())
     server.inject(Forgets(), tool="get-event")
-    await calendar.get(owned())
+    await calendar.get(make_owned_id())
     before = len([task for task in asyncio.all_tasks() if task.get_name() in ours])
     await calendar.aclose()
     await calendar.aclose()
@@ -208,10 +210,10 @@ async def hello(_request: Request) -> PlainTextResponse:
 @pytest.mark.parametrize("path", ["/", "/elsewhere"])
 async def test_another_web_server(path: str) -> None:
     app = Starlette(routes=[Route("/", hello, methods=["GET", "POST"])])
-    async with served(app) as base, aclosing(open_mcp_calendar(base + path, time_zone="UTC")) as calendar:
+    async with serve_app(app) as base, aclosing(open_mcp_calendar(base + path, time_zone="UTC")) as calendar:
         with pytest.raises(CalendarUnreachable, match=r"^I cannot reach the calendar server at http://127\.0\.0\.1"):
             await calendar.window(NINE, NINE + HOUR)
-        assert isinstance(await calendar.write(Create(owned(), fields(), marker())), Unknown)
+        assert isinstance(await calendar.write(Create(make_owned_id(), fields(), marker())), Unknown)
 
 
 @pytest.mark.process

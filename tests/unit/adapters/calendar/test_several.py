@@ -10,7 +10,7 @@ from datetime import date, timedelta
 from typing import Any
 
 import pytest
-from tests.contracts.calendar_contract import HOUR, NINE, fields, marker, owned, put
+from tests.contracts.calendar_contract import HOUR, NINE, fields, make_owned_id, marker, put
 from tests.factories.budgets import Seconds, budget_of
 from tests.factories.days import Time, engine_over, twelve_blocks
 from tests.fakes.google_mcp import Answers, GoogleMcp, Says
@@ -85,31 +85,31 @@ async def test_what_any_of_them_left_out_is_named(login: Login) -> None:
 
 async def test_every_call_names_the_login_and_the_zone(login: Login) -> None:
     await login.day()
-    asked = {a["calendarId"]: (a.get("account"), a["timeZone"]) for a in login.server.asked("list-events")}
+    asked = {a["calendarId"]: (a.get("account"), a["timeZone"]) for a in login.server.list_calls("list-events")}
     zone = "Europe/Berlin"
     assert asked == {"primary": (None, zone), FAMILY: ("normal", zone), WORK: ("normal", zone)}
-    assert len(login.server.asked("manage-accounts")) == 1
+    assert len(login.server.list_calls("manage-accounts")) == 1
 
 
 async def test_our_own_block_on_another_calendar_is_a_meeting(login: Login) -> None:
     """S75: the person moved it there, with its id and our mark."""
     created = await put(login.calendar)
-    await login.calendar.write(Delete(owned()))
-    login.meeting(FAMILY, owned(), "Deep work", properties=created.properties)
+    await login.calendar.write(Delete(make_owned_id()))
+    login.meeting(FAMILY, make_owned_id(), "Deep work", properties=created.properties)
     (event,) = await login.calendar.window(*DAY)
     assert (event.summary, event.calendar, event.marker, event.series_id) == ("Deep work", "Family", None, None)
     assert (OwnedId.is_one(event.id), event.organized_by_me, event.busy) == (False, False, True)
     mine, foreign = sort_sides(Snapshot(day=date(2026, 3, 2), tz="Europe/Berlin", events=(event,)), Ledger())
     assert (mine, foreign) == ((), (event,))
-    assert await login.calendar.write(Update(owned(), {"summary": "Mine"}, marker("t2-0"))) == Gone()
-    assert login.store(FAMILY).live(owned()).summary == "Deep work"
+    assert await login.calendar.write(Update(make_owned_id(), {"summary": "Mine"}, marker("t2-0"))) == Gone()
+    assert login.store(FAMILY).live(make_owned_id()).summary == "Deep work"
 
 
 async def test_writes_and_questions_go_to_the_one_calendar(login: Login) -> None:
     await put(login.calendar)
-    await login.calendar.write(Update(owned(), {"summary": "Other"}, marker("t2-0")))
-    assert await login.calendar.get(owned()) is not None
-    await login.calendar.write(Delete(owned()))
+    await login.calendar.write(Update(make_owned_id(), {"summary": "Other"}, marker("t2-0")))
+    assert await login.calendar.get(make_owned_id()) is not None
+    await login.calendar.write(Delete(make_owned_id()))
     written = [a["calendarId"] for tool, a in login.server.requests if tool not in ("list-events", "list-calendars")]
     assert set(written) == {"primary"}
     assert (login.store(FAMILY).events, login.store(WORK).events) == ({}, {})
@@ -178,7 +178,7 @@ async def test_an_error_of_any_of_them_is_one(login: Login, text: str, error: ty
 async def test_the_list_is_looked_up_again_after_a_while(login: Login) -> None:
     await login.day()
     await login.day()
-    assert len(login.server.asked("list-calendars")) == 1
+    assert len(login.server.list_calls("list-calendars")) == 1
     login.passed[0] = LIST_KEPT_SECONDS + 1
     login.server.tools.calendars[FAMILY].summary = "All of us"
     with pytest.raises(CalendarNotFound, match="no calendar called “Family”"):
@@ -203,8 +203,8 @@ async def test_a_plan_is_written_beside_all_of_them(login: Login) -> None:
     login.meeting(FAMILY, "theirs0001", "k0", start=eight, end=eight + timedelta(minutes=15))
     result = await engine_over(login.calendar, MemoryJournal(), Time()).submit_plan(twelve_blocks(), cause="1")
     assert (result.status, result.created) == ("changed", 11)
-    assert len(login.store("primary").shown()) == 11
-    assert list(login.store(FAMILY).shown()) == ["theirs0001"]
+    assert len(login.store("primary").get_live_events()) == 11
+    assert list(login.store(FAMILY).get_live_events()) == ["theirs0001"]
 
 
 # --- names ---

@@ -40,7 +40,7 @@ async def test_a_full_page_is_halved(
     """P15: and read whole, or not at all."""
     expected = crowd(store, size, MINUTE)
     assert await ids(calendar) == expected
-    assert len(server.asked("list-events")) == pages
+    assert len(server.list_calls("list-events")) == pages
 
 
 async def test_events_across_the_middle_are_there_once(calendar: McpCalendar, store: GoogleStore) -> None:
@@ -122,7 +122,7 @@ async def test_bounds_in_any_zone_and_with_fractions(
     assert await calendar.window(NINE - HOUR, NINE) == ()
     (event,) = await calendar.window(NINE - HOUR, NINE + fraction)
     assert event.id == "dentist00001"
-    assert server.asked("list-events")[-1]["timeMax"] == "2026-03-02T08:00:01Z"
+    assert server.list_calls("list-events")[-1]["timeMax"] == "2026-03-02T08:00:01Z"
 
 
 async def test_an_empty_span_asks_nobody(calendar: McpCalendar, server: GoogleMcp) -> None:

@@ -16,7 +16,7 @@ BERLIN = {"start": "2027-05-04T10:00:00+02:00", "end": "2027-05-04T11:00:00+02:0
 MINE = {"email": "owner@example.com", "self": True}
 
 
-def shown(**given: Any) -> dict[str, Any]:
+def build_event(**given: Any) -> dict[str, Any]:
     """Return an event as ``create-event`` answered it; a field given as ``None`` is left out."""
     whole = {
         "id": "planfocus00001",
@@ -47,7 +47,7 @@ def shown(**given: Any) -> dict[str, Any]:
 
 
 def test_a_whole_event() -> None:
-    assert read_event(shown()) == EventImage(
+    assert read_event(build_event()) == EventImage(
         id="planfocus00001",
         summary="Plan work",
         description="by probe",
@@ -57,7 +57,7 @@ def test_a_whole_event() -> None:
         properties={"planId": "p1", "rev": "1"},
         version="2026-11-21T00:20:00.380Z",
         html_link="https://www.google.com/calendar/event?eid=x",
-        raw=shown(),
+        raw=build_event(),
     )
 
 
@@ -92,14 +92,14 @@ def test_the_least_an_event_can_be() -> None:
     ],
 )
 def test_single_fields(given: dict[str, Any], field: str, value: object) -> None:
-    event = shown(**given)
+    event = build_event(**given)
     image = read_event(event)
     assert getattr(image, field) == value
     assert image.raw == event
 
 
 def test_two_zones() -> None:
-    event = shown(
+    event = build_event(
         start={"dateTime": "2027-05-04T22:00:00+02:00", "timeZone": "Europe/Berlin"},
         end={"dateTime": "2027-05-05T07:30:00+02:00", "timeZone": "America/New_York"},
     )
@@ -111,7 +111,7 @@ def test_two_zones() -> None:
 
 
 def test_an_occurrence_that_was_taken_out() -> None:
-    event = shown(
+    event = build_event(
         start={}, end={}, status="cancelled", originalStartTime={"dateTime": BERLIN["start"]}, recurringEventId="s0001"
     )
     image = read_event(event)
@@ -160,14 +160,14 @@ def test_what_is_beyond_the_managed_fields() -> None:
 
 def test_an_image_of_an_earlier_version_can_be_read() -> None:
     """An image in the journal that still says ``enriched``."""
-    image = read_event(shown(location="Room 5"))
+    image = read_event(build_event(location="Room 5"))
     assert EventImage.model_validate({**image.model_dump(), "enriched": True}) == image
 
 
 @pytest.mark.parametrize("given", [{"reminders": ["x"]}, {"attendees": ["a@b"]}, {"attachments": {"x": "y"}}])
 def test_extras_in_another_form_are_unreadable(given: dict[str, Any]) -> None:
     with pytest.raises(Unreadable):
-        read_event(shown(**given))
+        read_event(build_event(**given))
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def test_extras_in_another_form_are_unreadable(given: dict[str, Any]) -> None:
 def test_what_is_not_an_event(given: dict[str, Any], problem: str) -> None:
     """S109"""
     with pytest.raises(Unreadable) as raised:
-        read_event(shown(**given))
+        read_event(build_event(**given))
     assert str(raised.value) == problem
 
 
@@ -215,8 +215,13 @@ def test_what_is_not_an_answer(text: str, model: type[Any]) -> None:
 
 
 def test_answers() -> None:
-    listed = {"events": [shown()], "totalCount": 1, "calendars": ["primary"], "note": "merged"}
+    listed = {"events": [build_event()], "totalCount": 1, "calendars": ["primary"], "note": "merged"}
     answer = read_answer(json.dumps(listed), EventsAnswer)
-    assert (answer.events, answer.total_count, answer.partial_failures) == ((shown(),), 1, ())
-    warned = {"event": shown(), "conflicts": [{}], "duplicates": [{}], "warnings": ["Found 1 scheduling conflict(s)"]}
-    assert read_answer(json.dumps(warned), EventAnswer).event == shown()
+    assert (answer.events, answer.total_count, answer.partial_failures) == ((build_event(),), 1, ())
+    warned = {
+        "event": build_event(),
+        "conflicts": [{}],
+        "duplicates": [{}],
+        "warnings": ["Found 1 scheduling conflict(s)"],
+    }
+    assert read_answer(json.dumps(warned), EventAnswer).event == build_event()

@@ -12,7 +12,7 @@ import pytest_asyncio
 from tests.emulators.google.connected import connect_person
 from tests.emulators.google.emulator import GoogleEmulator
 from tests.fakes.google_store import GoogleStore
-from tests.fakes.serving import served
+from tests.fakes.serving import serve_app
 
 from fateforger.adapters.google.calendars import GoogleCalendar
 from fateforger.adapters.google.client import GoogleClient
@@ -49,7 +49,7 @@ def call_seconds() -> float:
 
 @pytest_asyncio.fixture
 async def client(google: GoogleEmulator, clock: ManualClock, call_seconds: float) -> AsyncIterator[GoogleClient]:
-    async with served(google.app()) as base:
+    async with serve_app(google.app()) as base:
         tokens = await connect_person(google, base, clock)
         async with aclosing(
             GoogleClient(tokens, clock, url=f"{base}/calendar/v3", call_seconds=call_seconds)

@@ -13,7 +13,7 @@ from joserfc.jwk import RSAKey
 from tests.contracts.calendar_contract import HOUR, NINE, put
 from tests.emulators.google.accounts import Robot
 from tests.emulators.google.emulator import GoogleEmulator
-from tests.fakes.serving import served
+from tests.fakes.serving import serve_app
 from tests.unit.adapters.google.conftest import ManualClock
 
 from fateforger.adapters.google.calendars import GoogleCalendar, try_account
@@ -41,7 +41,7 @@ def secret() -> RSAKey:
 async def account(google: GoogleEmulator, secret: RSAKey) -> AsyncIterator[ServiceAccount]:
     """Yield a service account that the administrator of example.com has authorized."""
     google.accounts.robots.append(Robot(ROBOT, secret, "example.com", SCOPES))
-    async with served(google.app()) as base:
+    async with serve_app(google.app()) as base:
         content = {
             "client_email": ROBOT,
             "private_key": secret.as_pem(private=True).decode(),

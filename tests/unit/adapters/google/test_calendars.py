@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from tests.contracts.calendar_contract import HOUR, NINE, fields, marker, owned, put
+from tests.contracts.calendar_contract import HOUR, NINE, fields, make_owned_id, marker, put
 from tests.emulators.google.accounts import TESTING_LASTS
 from tests.emulators.google.emulator import CUT, LATE, Fault, GoogleEmulator
 from tests.factories.days import Time, block, eleven_changes, engine_over, plan_of, twelve_blocks
@@ -71,14 +71,14 @@ REFUSED: dict[str, tuple[Fault, tuple[type[Outcome], type[Outcome], type[Outcome
 
 async def attempt(calendar: GoogleCalendar, write: WriteKind) -> Outcome:
     if write == "create":
-        return await calendar.write(Create(owned(), fields(), marker()))
+        return await calendar.write(Create(make_owned_id(), fields(), marker()))
     if write == "update":
-        return await calendar.write(Update(owned(), {"summary": "Other"}, marker("t2-0")))
-    return await calendar.write(Delete(owned()))
+        return await calendar.write(Update(make_owned_id(), {"summary": "Other"}, marker("t2-0")))
+    return await calendar.write(Delete(make_owned_id()))
 
 
 def titles(store: GoogleStore) -> list[str]:
-    return [image.summary for image in store.shown().values()]
+    return [image.summary for image in store.get_live_events().values()]
 
 
 @pytest.mark.parametrize("case", REFUSED)
@@ -185,11 +185,13 @@ async def test_sign_in_in_trouble_is_not_an_end_of_access(
 async def test_every_write_to_an_event_carries_its_etag(calendar: GoogleCalendar, google: GoogleEmulator) -> None:
     """S302: S200: with what was seen, what was remembered, and what was read for it."""
     seen = await put(calendar)
-    done = await calendar.write(Update(owned(), {"summary": "Other"}, marker("t2-0"), expect=seen.version, seen=seen))
+    done = await calendar.write(
+        Update(make_owned_id(), {"summary": "Other"}, marker("t2-0"), expect=seen.version, seen=seen)
+    )
     assert isinstance(done, Done)
     assert done.image is not None
-    await calendar.write(Update(owned(), {"summary": "Another"}, marker("t3-0")))
-    await calendar.write(Delete(owned()))
+    await calendar.write(Update(make_owned_id(), {"summary": "Another"}, marker("t3-0")))
+    await calendar.write(Delete(make_owned_id()))
     writes = [ask for ask in google.asked if ask.method in {"PATCH", "DELETE"}]
     assert [ask.headers["if-match"] for ask in writes][:2] == [seen.version, done.image.version]
     assert (len(writes), all("if-match" in ask.headers for ask in writes)) == (3, True)
@@ -200,10 +202,12 @@ async def test_what_the_person_did_meanwhile_is_not_overwritten(
 ) -> None:
     """S302: S200: neither after a read by someone else, nor on top of what was remembered."""
     seen = await put(calendar)
-    store.user_edit(owned(), summary="Mine now")
+    store.user_edit(make_owned_id(), summary="Mine now")
     google.calm()
-    stale = await calendar.write(Update(owned(), {"summary": "Other"}, marker("t2-0"), expect=seen.version, seen=seen))
-    assert (stale, await calendar.write(Delete(owned(), expect=seen.version))) == (Stale(), Stale())
+    stale = await calendar.write(
+        Update(make_owned_id(), {"summary": "Other"}, marker("t2-0"), expect=seen.version, seen=seen)
+    )
+    assert (stale, await calendar.write(Delete(make_owned_id(), expect=seen.version))) == (Stale(), Stale())
     assert titles(store) == ["Mine now"]
     assert [ask.method for ask in google.asked] == ["PATCH", "DELETE"]
 
@@ -224,7 +228,7 @@ async def test_what_is_not_quite_ours_is_left_alone(
 ) -> None:
     """S75"""
     await put(calendar)
-    store.user_edit(owned(), **changes)
+    store.user_edit(make_owned_id(), **changes)
     assert await attempt(calendar, write) == Rejected("“Deep work” is not an event that fateforger made.")
     assert not {"PATCH", "DELETE"} & {ask.method for ask in google.asked}
 
@@ -281,7 +285,7 @@ async def test_an_unknown_calendar_is_not_an_unknown_event(calendar: GoogleCalen
     """Both are a 404 of Google; taken for the other, each block would seem to be deleted."""
     google.calendars = {}
     with pytest.raises(CalendarNotFound):
-        await calendar.get(owned())
+        await calendar.get(make_owned_id())
     with pytest.raises(CalendarNotFound):
         await calendar.window(NINE, NINE + HOUR)
     assert [type(await attempt(calendar, write)) for write in METHODS] == [Rejected] * 3
@@ -308,8 +312,10 @@ async def test_several_calendars_are_one_day(client: GoogleClient, google: Googl
         client, "primary", time_zone="Europe/Berlin", key="google/owner", also_read="family@example.com"
     )
     await put(calendar)
-    family.user_create("Swimming", start=NINE, end=NINE + HOUR, event_id=owned(1), properties=marker().properties())
-    family.user_create("Deep work", start=NINE, end=NINE + HOUR, extras={"iCalUID": f"{owned()}@google.com"})
+    family.user_create(
+        "Swimming", start=NINE, end=NINE + HOUR, event_id=make_owned_id(1), properties=marker().properties()
+    )
+    family.user_create("Deep work", start=NINE, end=NINE + HOUR, extras={"iCalUID": f"{make_owned_id()}@google.com"})
     shown = await calendar.window(NINE, NINE + HOUR)
     assert [(e.summary, e.calendar, e.own_marker is None) for e in shown] == [
         ("Swimming", "family@example.com", True),
@@ -327,7 +333,7 @@ async def test_a_block_moved_to_a_calendar_that_is_not_read(
     work = google.calendars["work@example.com"] = GoogleStore()
     engine = engine_over(calendar, MemoryJournal(), Time())
     await engine.submit_plan(plan_of(block("a"), block("b", "11:00")), cause="1")
-    event = next(e for e in store.shown().values() if e.summary == "a")
+    event = next(e for e in store.get_live_events().values() if e.summary == "a")
     store.user_delete(event.id)
     moved = work.user_create("a", start=event.start, end=event.end, event_id=event.id, properties=event.properties)
     asked = await engine.submit_plan(plan_of(block("a", "15:00"), block("b", "11:30")), cause="2")
@@ -337,4 +343,4 @@ async def test_a_block_moved_to_a_calendar_that_is_not_read(
     for cause in ("4", "5", "6"):
         await engine.undo_last(cause=cause)
     assert titles(store) == []
-    assert work.shown() == {moved.id: moved}
+    assert work.get_live_events() == {moved.id: moved}

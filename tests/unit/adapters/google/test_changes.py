@@ -14,10 +14,10 @@ import pytest
 import pytest_asyncio
 from starlette.applications import Starlette
 from starlette.types import Message, Receive, Scope, Send
-from tests.contracts.calendar_contract import DAY, HOUR, MINUTE, NINE, owned, put
+from tests.contracts.calendar_contract import DAY, HOUR, MINUTE, NINE, make_owned_id, put
 from tests.emulators.google.emulator import Fault, GoogleEmulator
 from tests.fakes.google_store import GoogleStore
-from tests.fakes.serving import served
+from tests.fakes.serving import serve_app
 from tests.unit.adapters.google.conftest import ManualClock
 
 from fateforger.adapters.google.calendars import GoogleCalendar, GoogleChannels
@@ -54,7 +54,7 @@ async def test_after_the_first_read_only_changes_are_asked_for(
     google.calm()
     assert (await day(reads), lists(google)) == (first, ["changes"])
     google.calm()
-    store.user_edit(owned(), summary="Mine now")
+    store.user_edit(make_owned_id(), summary="Mine now")
     store.user_create("Dentist", start=NINE, end=NINE + HOUR)
     shown = await day(reads)
     assert (sorted(e.summary for e in shown), lists(google)) == (["Dentist", "Mine now"], ["changes"])
@@ -67,9 +67,9 @@ async def test_an_event_that_moves_to_another_day_is_gone_from_this_one(
     await put(calendar)
     reads = calendar.in_background()
     await day(reads)
-    store.user_edit(owned(), start=NINE + 48 * HOUR, end=NINE + 49 * HOUR)
+    store.user_edit(make_owned_id(), start=NINE + 48 * HOUR, end=NINE + 49 * HOUR)
     assert await day(reads) == ()
-    store.user_edit(owned(), start=NINE, end=NINE + HOUR)
+    store.user_edit(make_owned_id(), start=NINE, end=NINE + HOUR)
     assert await day(reads) == await day(calendar) != ()
 
 
@@ -79,7 +79,7 @@ async def test_it_shows_what_a_full_read_shows_whatever_happens(
     """S304: 300 things that people do: create, move, delete, all-day events, series; tokens expire and reads fail between."""
     rng, reads = Random(330), calendar.in_background()
     for number in range(300):
-        live = list(store.shown().values())
+        live = list(store.get_live_events().values())
         timed = [event for event in live if event.is_timed and event.series_id is None]
         what = rng.randrange(8)
         if what < 3 or not live:
@@ -120,7 +120,7 @@ async def test_a_series_that_is_deleted_is_gone_from_a_watched_day(
     assert len(await day(reads)) == 3
     master = store.user_create("Stand-up", start=NINE - 480 * HOUR, end=NINE - 479 * HOUR, event_id="standup00001")
     store.user_delete(master.id)
-    for event in list(store.shown()):
+    for event in list(store.get_live_events()):
         store.events.pop(event)  # with the series go its occurrences, without notices
     assert await day(reads) == ()
 
@@ -173,7 +173,7 @@ async def pushed(calendar: GoogleCalendar, clock: ManualClock, tmp_path: Path) -
 
             await Starlette(routes=notices.routes)(scope, receive, note)
 
-        async with served(endpoint, lifespan=False) as base:
+        async with serve_app(endpoint, lifespan=False) as base:
             program = Pushed(kept, calendar, clock, f"{base}{NOTICES_PATH}/google")
             yield program
 

@@ -30,7 +30,7 @@ REFINE = session(TimeboxingStage.REFINE)
 
 
 @asynccontextmanager
-async def indexed(folder: Path, embedder: Embedder) -> AsyncIterator[Mem0Memory]:
+async def open_index(folder: Path, embedder: Embedder) -> AsyncIterator[Mem0Memory]:
     """Yield a real index with the rules of the labeled set."""
     memory = Mem0Memory(Embedded(folder / "qdrant"), embedder, home=folder)
     for person in PEOPLE:
@@ -70,7 +70,7 @@ async def measure_prompts(memory: Mem0Memory, *firsts: int) -> list[Mapping[str,
 @pytest.mark.extra  # 40 seconds of processor time
 async def test_prompts_show_each_must_and_most_wishes_that_are_meant(tmp_path: Path) -> None:
     """S294: the held-out figures of docs/search.md, less one pair in a hundred; twelve places were meant to be enough."""
-    async with indexed(tmp_path, MEANING) as memory:
+    async with open_index(tmp_path, MEANING) as memory:
         shown, all_shown = await measure_prompts(memory, FIRST, NEAREST_SHOWN)
     assert all_shown["wishes"].share >= 0.95
     assert shown["wishes"].pairs == 330
@@ -82,7 +82,7 @@ async def test_prompts_show_each_must_and_most_wishes_that_are_meant(tmp_path: P
 
 async def test_spelling_alone_finds_less(tmp_path: Path) -> None:
     """This was the default before. It is the fallback now, and the figure to compare with."""
-    async with indexed(tmp_path, LocalNgrams()) as memory:
+    async with open_index(tmp_path, LocalNgrams()) as memory:
         (shown,) = await measure_prompts(memory, FIRST)
     assert 0.5 < shown["wishes"].share < 0.62
     assert shown["wishes, typo"].share >= 0.95
@@ -90,7 +90,7 @@ async def test_spelling_alone_finds_less(tmp_path: Path) -> None:
 
 async def test_what_a_message_has_nothing_to_do_with_is_seldom_called_related(tmp_path: Path) -> None:
     """Half of these messages only agree ("ok, go ahead"), which is near to anything."""
-    async with indexed(tmp_path, MEANING) as memory:
+    async with open_index(tmp_path, MEANING) as memory:
         related: dict[bool, list[int]] = {True: [], False: []}
         for person in PEOPLE:
             for message in person.messages[::4]:  # a quarter says enough

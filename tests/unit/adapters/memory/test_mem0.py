@@ -30,7 +30,7 @@ IN_USE = "The index of constraints is in use by another program."
 
 
 @asynccontextmanager
-async def opened(folder: Path, embedder: Embedder | None = None) -> AsyncIterator[Mem0Memory]:
+async def open_memory(folder: Path, embedder: Embedder | None = None) -> AsyncIterator[Mem0Memory]:
     memory = Mem0Memory(Embedded(folder / "qdrant"), embedder or LocalNgrams(), home=folder)
     try:
         yield memory
@@ -40,7 +40,7 @@ async def opened(folder: Path, embedder: Embedder | None = None) -> AsyncIterato
 
 async def inside(folder: Path, work: Callable[[Index], Any]) -> Any:
     """Return the result of ``work`` on the index itself, opened for it alone."""
-    async with opened(folder) as memory:
+    async with open_memory(folder) as memory:
         return await memory._do(work)
 
 
@@ -54,7 +54,7 @@ async def test_record_and_flat_fields_agree_after_every_update(tmp_path: Path) -
     changes: list[dict[str, Any]] = [{"days_of_week": ["MO"]}, {"end_date": "2026-05-01", "status": "proposed"}, {}]
     for seq, fields in enumerate(changes):
         version = version_of("c", seq=seq, **fields)
-        async with opened(tmp_path) as memory:
+        async with open_memory(tmp_path) as memory:
             await memory.put(version)
         (kept,) = await inside(tmp_path, raw)
         record = read_record(kept["metadata"]["constraint_record"])
@@ -65,7 +65,7 @@ async def test_record_and_flat_fields_agree_after_every_update(tmp_path: Path) -
 
 
 async def test_extra_memories_of_one_constraint_are_healed(tmp_path: Path) -> None:
-    async with opened(tmp_path) as memory:
+    async with open_memory(tmp_path) as memory:
         await memory.put(version_of("c", seq=1))
 
     def twice_more(index: Index) -> None:
@@ -75,7 +75,7 @@ async def test_extra_memories_of_one_constraint_are_healed(tmp_path: Path) -> No
 
     await inside(tmp_path, twice_more)
     assert len(await inside(tmp_path, raw)) == 3
-    async with opened(tmp_path) as memory:
+    async with open_memory(tmp_path) as memory:
         assert [v.seq for v in await memory.all("U1")] == [1]
         await memory.put(newer := version_of("c", seq=2, description="newer"))
         assert await memory.all("U1") == (newer,)
@@ -85,17 +85,17 @@ async def test_extra_memories_of_one_constraint_are_healed(tmp_path: Path) -> No
 @pytest.mark.parametrize("field", ["status", "key", "line", "constraint_record"])
 async def test_a_memory_that_contradicts_itself_is_an_error(tmp_path: Path, field: str) -> None:
     """S13, seen from behind, and S97: what does not agree is never taken for true."""
-    async with opened(tmp_path) as memory:
+    async with open_memory(tmp_path) as memory:
         await memory.put(version_of("c"))
     await inside(tmp_path, lambda index: index._mem0.update(raw(index)[0]["id"], metadata={field: "else"}))
-    async with opened(tmp_path) as memory:
+    async with open_memory(tmp_path) as memory:
         with pytest.raises(RebuildNeeded, match="it has to be rebuilt"):
             await memory.all("U1")
 
 
 async def test_what_is_written_is_read_back(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """S320: a memory that does not hold what was written is made again; what never holds is an error."""
-    async with opened(tmp_path) as memory:
+    async with open_memory(tmp_path) as memory:
         await memory.put(version_of("c", seq=1))
         index = memory._get_index()
         update, add = index._mem0.update, index._mem0.add
@@ -118,9 +118,9 @@ async def test_what_is_written_is_read_back(tmp_path: Path, caplog: pytest.LogCa
 async def test_writers_at_once_lose_nothing(tmp_path: Path) -> None:
     """Mem0 itself loses an eighth of them; the scenario of the indexing has 400."""
     versions = [version_of(f"c{number % 80:03}", seq=number, user=f"U{number % 8}") for number in range(160)]
-    async with opened(tmp_path) as memory:
+    async with open_memory(tmp_path) as memory:
         await asyncio.gather(*map(memory.put, versions))
-    async with opened(tmp_path) as memory:
+    async with open_memory(tmp_path) as memory:
         found = [v for user in range(8) for v in await memory.all(f"U{user}")]
         count = (await memory.report()).memories
     assert (sorted(v.seq for v in found), count) == (list(range(80, 160)), 80)
@@ -139,9 +139,9 @@ class Other:
 
 
 async def test_another_embedder_is_refused_until_the_index_is_rebuilt(tmp_path: Path) -> None:
-    async with opened(tmp_path) as memory:
+    async with open_memory(tmp_path) as memory:
         await memory.put(version_of("c"))
-    async with opened(tmp_path, Other()) as memory:
+    async with open_memory(tmp_path, Other()) as memory:
         with pytest.raises(RebuildNeeded) as refused:
             await memory.put(version_of("d"))
         await memory.wipe()
@@ -166,11 +166,11 @@ async def test_another_embedder_is_refused_until_the_index_is_rebuilt(tmp_path: 
 async def test_garbage_in_the_files_is_one_sentence_and_wiping_mends_it(
     tmp_path: Path, damaged: str, garbage: bytes
 ) -> None:
-    async with opened(tmp_path) as memory:
+    async with open_memory(tmp_path) as memory:
         for number in range(20):
             await memory.put(version_of(f"c{number}"))
     (tmp_path / "qdrant" / damaged).write_bytes(garbage)
-    async with opened(tmp_path) as memory:
+    async with open_memory(tmp_path) as memory:
         with pytest.raises(RebuildNeeded) as refused:
             await memory.report()
         assert str(refused.value) == DAMAGED
@@ -180,7 +180,7 @@ async def test_garbage_in_the_files_is_one_sentence_and_wiping_mends_it(
 
 
 async def test_an_index_that_somebody_else_has_is_not_touched(tmp_path: Path) -> None:
-    async with opened(tmp_path) as first, opened(tmp_path) as second:
+    async with open_memory(tmp_path) as first, open_memory(tmp_path) as second:
         await first.put(version_of("c"))
         for call in (second.report, second.wipe, lambda: second.put(version_of("d"))):
             with pytest.raises(MemoryUnavailable, match=IN_USE) as refused:
@@ -191,7 +191,7 @@ async def test_an_index_that_somebody_else_has_is_not_touched(tmp_path: Path) ->
 
 async def test_a_folder_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "qdrant").write_text("a file")
-    async with opened(tmp_path) as memory:
+    async with open_memory(tmp_path) as memory:
         with pytest.raises(MemoryUnavailable, match=r"The index of constraints cannot be used: .*File exists"):
             await memory.report()
 

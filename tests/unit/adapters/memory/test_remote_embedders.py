@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from tests.factories.constraints import version_of
-from tests.fakes.serving import served
+from tests.fakes.serving import serve_app
 
 from fateforger.adapters.memory.adapter import Mem0Memory
 from fateforger.adapters.memory.vectors import Embedded, FastEmbed, OpenAiEmbeddings
@@ -43,7 +43,7 @@ class EmbeddingServer:
 
 async def test_a_server_with_openais_embeddings(tmp_path: Path) -> None:
     server = EmbeddingServer()
-    async with served(server.app) as url:
+    async with serve_app(server.app) as url:
         embedder = OpenAiEmbeddings(f"{url}/v1", "tiny", "sk-secret")
         memory = Mem0Memory(Embedded(tmp_path / "qdrant"), embedder, home=tmp_path)
         before = len(server.asked)
@@ -75,7 +75,7 @@ async def test_a_server_with_openais_embeddings(tmp_path: Path) -> None:
 async def test_what_a_server_cannot_do_is_one_sentence(says: Callable[[], Response], sentence: str) -> None:
     server = EmbeddingServer()
     server.says = says
-    async with served(server.app) as url:
+    async with serve_app(server.app) as url:
         embedder = OpenAiEmbeddings(f"{url}/v1", "tiny")
         with pytest.raises(MemoryUnavailable) as refused:
             await asyncio.to_thread(embedder.embed, "x")

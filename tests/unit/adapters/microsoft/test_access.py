@@ -13,9 +13,9 @@ from urllib.parse import parse_qs, quote, urlencode, urlsplit
 import httpx
 import pytest
 import pytest_asyncio
-from tests.contracts.calendar_contract import HOUR, NINE, fields, marker, owned
+from tests.contracts.calendar_contract import HOUR, NINE, fields, make_owned_id, marker
 from tests.emulators.microsoft.emulator import ANN, Fault, MicrosoftEmulator
-from tests.fakes.serving import served
+from tests.fakes.serving import serve_app
 
 from fateforger.adapters.microsoft.calendar import MicrosoftCalendar
 from fateforger.adapters.microsoft.client import ORGANIZATION_SCOPES, SCOPES, Directory, GraphClient
@@ -83,14 +83,14 @@ class Microsoft:
 async def microsoft() -> AsyncIterator[Microsoft]:
     clock = ManualClock()
     emulator = MicrosoftEmulator(now=lambda: clock.now().timestamp())
-    async with served(emulator.app()) as address, httpx.AsyncClient() as http:
+    async with serve_app(emulator.app()) as address, httpx.AsyncClient() as http:
         yield Microsoft(emulator, address, clock, http)
 
 
 async def test_a_person_consents_and_her_calendar_is_written(microsoft: Microsoft) -> None:
     """S311"""
     calendar = microsoft.open(await microsoft.connect())
-    assert isinstance(await calendar.write(Create(owned(), fields(), marker())), Done)
+    assert isinstance(await calendar.write(Create(make_owned_id(), fields(), marker())), Done)
     await calendar.aclose()
     assert [item.values["subject"] for item in microsoft.emulator.mailbox.items.values()] == ["Deep work"]
 
@@ -107,7 +107,7 @@ async def test_only_calendars_are_asked_for(microsoft: Microsoft) -> None:
 async def test_tokens_are_renewed_when_they_end(microsoft: Microsoft) -> None:
     calendar = microsoft.open(await microsoft.connect())
     microsoft.clock.instant += timedelta(hours=2)
-    assert isinstance(await calendar.write(Create(owned(), fields(), marker())), Done)
+    assert isinstance(await calendar.write(Create(make_owned_id(), fields(), marker())), Done)
     microsoft.emulator.sign_in.expire_tokens()  # sooner than they were said to
     assert len(await calendar.window(NINE, NINE + HOUR)) == 1
     await calendar.aclose()
@@ -118,7 +118,7 @@ async def test_a_consent_that_was_withdrawn_is_said(microsoft: Microsoft) -> Non
     calendar = microsoft.open(await microsoft.connect())
     microsoft.emulator.sign_in.revoke(ANN)
     sentence = "Microsoft has ended my access to your account. Please connect it again."
-    assert await calendar.write(Create(owned(), fields(), marker())) == Unauthorized(sentence)
+    assert await calendar.write(Create(make_owned_id(), fields(), marker())) == Unauthorized(sentence)
     with pytest.raises(CalendarAuthFailed, match=re.escape(sentence)):
         await calendar.window(NINE, NINE + HOUR)
     await calendar.aclose()
@@ -129,7 +129,7 @@ async def test_a_token_that_is_refused_again_ends_the_login(microsoft: Microsoft
     calendar = microsoft.open(await microsoft.connect())
     for _ in range(2):
         microsoft.emulator.inject(Fault(401, code="InvalidAuthenticationToken"))
-    outcome = await calendar.write(Create(owned(), fields(), marker()))
+    outcome = await calendar.write(Create(make_owned_id(), fields(), marker()))
     await calendar.aclose()
     assert isinstance(outcome, Unauthorized)
     assert "connect it again" in outcome.reason
@@ -140,11 +140,11 @@ async def test_a_sign_in_that_cannot_be_reached_may_work_again(microsoft: Micros
     microsoft.clock.instant += timedelta(hours=2)
     microsoft.emulator.sign_in.is_down = True
     calendar = microsoft.open(tokens)
-    assert isinstance(await calendar.write(Create(owned(), fields(), marker())), Unknown)
+    assert isinstance(await calendar.write(Create(make_owned_id(), fields(), marker())), Unknown)
     with pytest.raises(CalendarUnreachable, match="cannot sign in at Microsoft"):
-        await calendar.get(owned())
+        await calendar.get(make_owned_id())
     microsoft.emulator.sign_in.is_down = False
-    assert await calendar.get(owned()) is None
+    assert await calendar.get(make_owned_id()) is None
     await calendar.aclose()
 
 
@@ -163,7 +163,7 @@ async def test_an_administrator_consents_for_everybody(microsoft: Microsoft) -> 
     back = await microsoft.visit(build_admin_consent_url(microsoft.directory, "the-state"))
     assert (back["admin_consent"], back["tenant"], back["state"]) == ("True", TENANT, "the-state")
     calendar = microsoft.open(tokens, user=ANN)
-    assert isinstance(await calendar.write(Create(owned(), fields(), marker())), Done)
+    assert isinstance(await calendar.write(Create(make_owned_id(), fields(), marker())), Done)
     stranger = microsoft.open(tokens, user="nobody@contoso.example")
     with pytest.raises(CalendarNotFound):
         await stranger.window(NINE, NINE + HOUR)

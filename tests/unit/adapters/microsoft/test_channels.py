@@ -15,7 +15,7 @@ from tests.contracts.calendar_contract import HOUR, NINE
 from tests.emulators.microsoft.emulator import MicrosoftEmulator
 from tests.emulators.microsoft.mailbox import PRIMARY
 from tests.factories.microsoft import Signed
-from tests.fakes.serving import served
+from tests.fakes.serving import serve_app
 
 from fateforger.adapters.microsoft.calendar import MicrosoftCalendar, MicrosoftChannels
 from fateforger.adapters.microsoft.client import GraphClient
@@ -68,7 +68,7 @@ async def pushed(tmp_path: Path) -> AsyncIterator[Pushed]:
     microsoft.subscriptions.now = clock.now
     async with aclosing(open_store(tmp_path / "state.db")) as kept:
         app = Starlette(routes=ChangeNotices(kept.channels).routes)
-        async with served(microsoft.app()) as graph, served(app) as base, AsyncExitStack() as opened:
+        async with serve_app(microsoft.app()) as graph, serve_app(app) as base, AsyncExitStack() as opened:
             yield Pushed(microsoft, kept, clock, graph, f"{base}{NOTICES_PATH}/microsoft", opened)
 
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import httpx
 import pytest
-from tests.contracts.calendar_contract import HOUR, NINE, fields, marker, owned, put, read
+from tests.contracts.calendar_contract import HOUR, NINE, fields, make_owned_id, marker, put, read
 from tests.emulators.microsoft.emulator import Fault, MicrosoftEmulator
 from tests.emulators.microsoft.mailbox import PRIMARY
 from tests.factories.days import Time, eleven_changes, engine_over, twelve_blocks
@@ -58,11 +58,11 @@ async def attempt(calendar: MicrosoftCalendar, write: Write, **more: Any) -> Out
     """Write to the event that is there, or create another one."""
     match write:
         case "create":
-            return await calendar.write(Create(owned(1), fields(), marker()))
+            return await calendar.write(Create(make_owned_id(1), fields(), marker()))
         case "update":
-            return await calendar.write(Update(owned(), {"summary": "Other"}, marker("t2-0"), **more))
+            return await calendar.write(Update(make_owned_id(), {"summary": "Other"}, marker("t2-0"), **more))
         case "delete":
-            return await calendar.write(Delete(owned(), **more))
+            return await calendar.write(Delete(make_owned_id(), **more))
 
 
 @pytest.mark.parametrize("write", METHODS)
@@ -138,7 +138,7 @@ async def test_an_error_of_a_read(
         await calendar.window(NINE, NINE + HOUR)
     emulator.inject(fault)
     with pytest.raises(expected) as raised:
-        await calendar.get(owned())
+        await calendar.get(make_owned_id())
     if fault.retry_after is not None:
         assert isinstance(raised.value, CalendarUnreachable)
         assert (raised.value.retry_after, raised.value.reason) == (fault.retry_after, WAIT)
@@ -156,7 +156,7 @@ async def test_a_login_that_ended(emulator: MicrosoftEmulator) -> None:
     tokens = Signed(emulator)
     calendar = open_over(emulator, tokens=tokens)
     tokens.revoked = True
-    assert isinstance(await calendar.write(Create(owned(), fields(), marker())), Unauthorized)
+    assert isinstance(await calendar.write(Create(make_owned_id(), fields(), marker())), Unauthorized)
     with pytest.raises(CalendarAuthFailed, match="connect it again"):
         await calendar.window(NINE, NINE + HOUR)
 
@@ -174,7 +174,7 @@ async def test_a_calendar_that_is_not_there(emulator: MicrosoftEmulator) -> None
     """It is not an empty one: each block would seem to be deleted."""
     calendar = open_over(emulator, calendar_id="nobodys")
     with pytest.raises(CalendarNotFound):
-        await calendar.get(owned())
+        await calendar.get(make_owned_id())
     with pytest.raises(CalendarNotFound):
         await calendar.window(NINE, NINE + HOUR)
     assert [type(await attempt(calendar, write)) for write in METHODS] == [Rejected] * 3
@@ -185,11 +185,11 @@ async def test_a_create_whose_answer_was_lost_is_found_by_its_id(
 ) -> None:
     """S312: this works long after, and in a restarted program; a second event is never made."""
     emulator.inject(Fault("lost", after=True), method="POST")
-    assert isinstance(await calendar.write(Create(owned(), fields(), marker())), Unknown)
+    assert isinstance(await calendar.write(Create(make_owned_id(), fields(), marker())), Unknown)
     emulator.mailbox.transactions.clear()
     again = open_over(emulator)
     assert (await read(again)).marker == marker()
-    assert await again.write(Create(owned(), fields(), marker())) == Exists()
+    assert await again.write(Create(make_owned_id(), fields(), marker())) == Exists()
     assert len(emulator.mailbox.items) == 1
 
 
@@ -198,8 +198,8 @@ async def test_a_create_that_is_still_on_its_way_lands_once(
 ) -> None:
     """The event cannot be found yet, so the second request carries the same transaction id."""
     emulator.inject(Fault("late"), method="POST")
-    assert isinstance(await calendar.write(Create(owned(), fields(), marker())), Unknown)
-    assert isinstance(await calendar.write(Create(owned(), fields(), marker())), Done)
+    assert isinstance(await calendar.write(Create(make_owned_id(), fields(), marker())), Unknown)
+    assert isinstance(await calendar.write(Create(make_owned_id(), fields(), marker())), Done)
     emulator.calm()
     assert len(emulator.mailbox.items) == 1
 
@@ -209,7 +209,7 @@ async def test_the_quota_of_a_mailbox(emulator: MicrosoftEmulator) -> None:
     calendar = open_over(emulator)
     await put(calendar)
     await calendar.window(NINE, NINE + HOUR)
-    outcome = await calendar.write(Create(owned(1), fields(), marker()))
+    outcome = await calendar.write(Create(make_owned_id(1), fields(), marker()))
     assert isinstance(outcome, Limited)
     assert outcome.retry_after == pytest.approx(600, abs=5)
 
@@ -243,7 +243,7 @@ async def test_an_answer_that_is_not_graphs(emulator: MicrosoftEmulator, answer:
     calendar = open_over(emulator, transport=httpx.MockTransport(lambda _request: answer))
     with pytest.raises(CalendarIncomplete):
         await calendar.window(NINE, NINE + HOUR)
-    assert isinstance(await calendar.write(Create(owned(), fields(), marker())), Unknown)
+    assert isinstance(await calendar.write(Create(make_owned_id(), fields(), marker())), Unknown)
 
 
 async def test_a_list_without_an_end(emulator: MicrosoftEmulator) -> None:
@@ -261,20 +261,20 @@ async def test_a_write_takes_no_longer_than_its_time(emulator: MicrosoftEmulator
 
     client = GraphClient(Signed(emulator), transport=httpx.MockTransport(handle))
     calendar = MicrosoftCalendar(client, key="x", time_zone=BERLIN, write_seconds=0.01)
-    assert await calendar.write(Create(owned(), fields(), marker())) == Unknown("no answer within 0.01 s")
+    assert await calendar.write(Create(make_owned_id(), fields(), marker())) == Unknown("no answer within 0.01 s")
 
 
 async def test_the_price_of_a_commit(calendar: MicrosoftCalendar, emulator: MicrosoftEmulator) -> None:
     """Requests to Graph for 8 updates, 2 creates and 1 delete, where nothing was seen before: google-calendar-mcp needs
     36 to Google."""
     for n in range(9):
-        await put(calendar, owned(n))
+        await put(calendar, make_owned_id(n))
     emulator.requests.clear()
     for n in range(8):
-        await calendar.write(Update(owned(n), {"start": NINE + HOUR, "end": NINE + 2 * HOUR}, marker("t2")))
+        await calendar.write(Update(make_owned_id(n), {"start": NINE + HOUR, "end": NINE + 2 * HOUR}, marker("t2")))
     for n in range(20, 22):
-        await calendar.write(Create(owned(n), fields(), marker("t2")))
-    await calendar.write(Delete(owned(8)))
+        await calendar.write(Create(make_owned_id(n), fields(), marker("t2")))
+    await calendar.write(Delete(make_owned_id(8)))
     assert len(emulator.requests) == 8 * 2 + 2 * 2 + 2
 
 
@@ -296,8 +296,10 @@ async def test_what_the_person_changed_in_between_is_kept(
 ) -> None:
     """S201: the second look finds it."""
     seen = await put(calendar)
-    emulator.mailbox.user_edit(find_item(emulator.mailbox, owned()).id, subject="Mine now", categories=["Errands"])
-    outcome = await calendar.write(Update(owned(), {"color_id": "4"}, marker("t2-0"), seen=seen))
+    emulator.mailbox.user_edit(
+        find_item(emulator.mailbox, make_owned_id()).id, subject="Mine now", categories=["Errands"]
+    )
+    outcome = await calendar.write(Update(make_owned_id(), {"color_id": "4"}, marker("t2-0"), seen=seen))
     assert isinstance(outcome, Done)
     assert (await read(calendar)).fields == fields(summary="Mine now", color_id="4")
-    assert find_item(emulator.mailbox, owned()).values["categories"] == ["Cranberry category", "Errands"]
+    assert find_item(emulator.mailbox, make_owned_id()).values["categories"] == ["Cranberry category", "Errands"]

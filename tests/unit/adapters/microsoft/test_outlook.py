@@ -6,7 +6,19 @@ from datetime import date, datetime, timedelta
 from typing import Any
 
 import pytest
-from tests.contracts.calendar_contract import DAY, FOREIGN, HOUR, MINUTE, NINE, day_of, fields, marker, owned, put, read
+from tests.contracts.calendar_contract import (
+    DAY,
+    FOREIGN,
+    HOUR,
+    MINUTE,
+    NINE,
+    day_of,
+    fields,
+    make_owned_id,
+    marker,
+    put,
+    read,
+)
 from tests.emulators.microsoft.emulator import MicrosoftEmulator
 from tests.emulators.microsoft.mailbox import Mailbox
 from tests.factories.microsoft import find_item, open_over
@@ -110,29 +122,29 @@ async def test_notes_that_were_formatted_are_read_as_text(calendar: MicrosoftCal
 async def test_the_persons_categories_stay(calendar: MicrosoftCalendar, mailbox: Mailbox) -> None:
     """S313: the color is one category, and only that one is changed."""
     await put(calendar)
-    graph_id = find_item(mailbox, owned()).id
+    graph_id = find_item(mailbox, make_owned_id()).id
     mailbox.user_edit(graph_id, categories=["Errands", "Blue category", "Travel"])
     event = await read(calendar)
     assert (event.color_id, event.extras.others) == ("9", ("CATEGORIES:Errands", "CATEGORIES:Travel"))
-    await calendar.write(Update(owned(), {"color_id": "11"}, marker("t2-0")))
-    assert find_item(mailbox, owned()).values["categories"] == ["Red category", "Errands", "Travel"]
-    await calendar.write(Update(owned(), {"color_id": None}, marker("t3-0")))
-    assert find_item(mailbox, owned()).values["categories"] == ["Errands", "Travel"]
-    await calendar.write(Update(owned(), {"summary": "Other"}, marker("t4-0")))
-    assert find_item(mailbox, owned()).values["categories"] == ["Errands", "Travel"]
+    await calendar.write(Update(make_owned_id(), {"color_id": "11"}, marker("t2-0")))
+    assert find_item(mailbox, make_owned_id()).values["categories"] == ["Red category", "Errands", "Travel"]
+    await calendar.write(Update(make_owned_id(), {"color_id": None}, marker("t3-0")))
+    assert find_item(mailbox, make_owned_id()).values["categories"] == ["Errands", "Travel"]
+    await calendar.write(Update(make_owned_id(), {"summary": "Other"}, marker("t4-0")))
+    assert find_item(mailbox, make_owned_id()).values["categories"] == ["Errands", "Travel"]
 
 
 async def test_a_second_color_is_the_persons(calendar: MicrosoftCalendar, mailbox: Mailbox) -> None:
     """S413, K12: it counts as their addition, so no undo deletes the event, and another color of the block keeps it."""
     await put(calendar)
     mine = (await read(calendar)).raw["categories"]
-    mailbox.user_edit(find_item(mailbox, owned()).id, categories=[*mine, "Red category"])
+    mailbox.user_edit(find_item(mailbox, make_owned_id()).id, categories=[*mine, "Red category"])
     event = await read(calendar)
     assert (event.color_id, event.extras.others) == (fields().color_id, ("CATEGORIES:Red category",))
-    await calendar.write(Update(owned(), {"color_id": "5"}, marker("t2-0")))
-    assert find_item(mailbox, owned()).values["categories"] == ["Yellow category", "Red category"]
-    await calendar.write(Update(owned(), {"color_id": "11"}, marker("t3-0")))
-    assert find_item(mailbox, owned()).values["categories"] == ["Red category"]
+    await calendar.write(Update(make_owned_id(), {"color_id": "5"}, marker("t2-0")))
+    assert find_item(mailbox, make_owned_id()).values["categories"] == ["Yellow category", "Red category"]
+    await calendar.write(Update(make_owned_id(), {"color_id": "11"}, marker("t3-0")))
+    assert find_item(mailbox, make_owned_id()).values["categories"] == ["Red category"]
 
 
 async def test_an_event_is_made_again_as_it_was(calendar: MicrosoftCalendar, mailbox: Mailbox) -> None:
@@ -146,17 +158,19 @@ async def test_an_event_is_made_again_as_it_was(calendar: MicrosoftCalendar, mai
         others=("ATTACHMENTS", "CATEGORIES:Errands", "IMPORTANCE:high", "SHOWAS:oof"),
         properties={"crm": "42"},
     )
-    outcome = await calendar.write(Create(owned(), fields(), marker(), wanted))
+    outcome = await calendar.write(Create(make_owned_id(), fields(), marker(), wanted))
     assert isinstance(outcome, Done)
     assert outcome.image is not None
     assert outcome.image.fields == fields()
     left = {"guests": (), "conference": "", "others": wanted.others[1:]}
     assert outcome.image.extras == wanted.model_copy(update=left)
-    assert find_item(mailbox, owned()).values["attendees"] == []
+    assert find_item(mailbox, make_owned_id()).values["attendees"] == []
 
 
 async def test_reminders_can_be_off(calendar: MicrosoftCalendar) -> None:
-    outcome = await calendar.write(Create(owned(), fields(), marker(), EventExtras(reminders=(), tentative=True)))
+    outcome = await calendar.write(
+        Create(make_owned_id(), fields(), marker(), EventExtras(reminders=(), tentative=True))
+    )
     assert isinstance(outcome, Done)
     assert outcome.image is not None
     assert (outcome.image.extras.reminders, outcome.image.status) == ((), "tentative")
@@ -177,8 +191,8 @@ async def test_one_of_ours_that_was_made_an_all_day_event_is_left(
     calendar: MicrosoftCalendar, mailbox: Mailbox
 ) -> None:
     await put(calendar)
-    mailbox.user_edit(find_item(mailbox, owned()).id, start=DAY, end=DAY + timedelta(days=1))
-    assert isinstance(await calendar.write(Update(owned(), {"start": NINE}, marker("t2-0"))), Rejected)
+    mailbox.user_edit(find_item(mailbox, make_owned_id()).id, start=DAY, end=DAY + timedelta(days=1))
+    assert isinstance(await calendar.write(Update(make_owned_id(), {"start": NINE}, marker("t2-0"))), Rejected)
     assert (await read(calendar)).start == DAY
 
 
@@ -188,15 +202,15 @@ async def test_an_event_in_another_calendar_is_gone_from_this_one(
     """Its immutable id would still find it there."""
     await put(calendar)
     mailbox.calendars["family"] = {"name": "Family", "canEdit": True}
-    mailbox.user_move(find_item(mailbox, owned()).id, "family")
+    mailbox.user_move(find_item(mailbox, make_owned_id()).id, "family")
     assert (await read(calendar)).gone
-    assert await calendar.write(Update(owned(), {"summary": "Other"}, marker("t2-0"))) == Gone()
+    assert await calendar.write(Update(make_owned_id(), {"summary": "Other"}, marker("t2-0"))) == Gone()
     assert await day_of(calendar) == []
 
 
 async def test_an_event_that_was_taken_out_of_the_bin_is_back(calendar: MicrosoftCalendar, mailbox: Mailbox) -> None:
     before = await put(calendar)
-    graph_id = find_item(mailbox, owned()).id
+    graph_id = find_item(mailbox, make_owned_id()).id
     mailbox.user_delete(graph_id)
     assert (await read(calendar)).gone
     mailbox.user_restore(graph_id)
@@ -208,19 +222,19 @@ async def test_a_deleted_event_is_unknown_after_a_restart(
     calendar: MicrosoftCalendar, emulator: MicrosoftEmulator, mailbox: Mailbox
 ) -> None:
     await put(calendar)
-    mailbox.user_delete(find_item(mailbox, owned()).id)
+    mailbox.user_delete(find_item(mailbox, make_owned_id()).id)
     again = open_over(emulator)
-    assert await again.get(owned()) is None
-    assert await again.write(Delete(owned())) == Gone()
+    assert await again.get(make_owned_id()) is None
+    assert await again.write(Delete(make_owned_id())) == Gone()
 
 
 async def test_a_copy_that_claims_our_id_does_not_get_it(calendar: MicrosoftCalendar, mailbox: Mailbox) -> None:
     """Should Outlook copy the transaction id, too, the event that was made first keeps our id."""
     await put(calendar)
-    graph_id = find_item(mailbox, owned()).id
+    graph_id = find_item(mailbox, make_owned_id()).id
     mailbox.user_copy(graph_id, new_id="duplicate001", by=2 * HOUR)
-    mailbox.user_edit("duplicate001", transactionId=owned())
-    assert await day_of(calendar) == [owned(), "duplicate001"]
+    mailbox.user_edit("duplicate001", transactionId=make_owned_id())
+    assert await day_of(calendar) == [make_owned_id(), "duplicate001"]
     assert (await read(calendar)).start == NINE
 
 
@@ -242,7 +256,7 @@ async def test_the_calendars_of_an_account(calendar: MicrosoftCalendar, mailbox:
 async def test_times_are_written_in_the_persons_zone(calendar: MicrosoftCalendar, mailbox: Mailbox) -> None:
     """S314: so Outlook shows the event's own zone as theirs."""
     event = await put(calendar)
-    assert find_item(mailbox, owned()).zones == ("W. Europe Standard Time", "W. Europe Standard Time")
+    assert find_item(mailbox, make_owned_id()).zones == ("W. Europe Standard Time", "W. Europe Standard Time")
     assert event.raw["start"] == {"dateTime": "2026-03-02T08:00:00+00:00", "timeZone": "Europe/Berlin"}
 
 
@@ -251,7 +265,7 @@ async def test_an_hour_that_comes_twice_is_written_in_utc(calendar: MicrosoftCal
     start = datetime.fromisoformat("2026-10-25T02:30:00+01:00")
     event = await put(calendar, start=start, end=start + HOUR)
     assert (event.start, event.end) == (start, start + HOUR)
-    assert find_item(mailbox, owned()).zones == ("UTC", "W. Europe Standard Time")
+    assert find_item(mailbox, make_owned_id()).zones == ("UTC", "W. Europe Standard Time")
 
 
 async def test_rules_of_a_zone_that_differ_move_nothing(calendar: MicrosoftCalendar, mailbox: Mailbox) -> None:
@@ -259,7 +273,9 @@ async def test_rules_of_a_zone_that_differ_move_nothing(calendar: MicrosoftCalen
     mailbox.zones["W. Europe Standard Time"] = "Asia/Tokyo"
     event = await put(calendar)
     assert (event.start, event.end, event.marker) == (NINE, NINE + HOUR, marker())
-    outcome = await calendar.write(Update(owned(), {"start": NINE + HOUR, "end": NINE + 2 * HOUR}, marker("t2-0")))
+    outcome = await calendar.write(
+        Update(make_owned_id(), {"start": NINE + HOUR, "end": NINE + 2 * HOUR}, marker("t2-0"))
+    )
     assert isinstance(outcome, Done)
     assert await read(calendar) == outcome.image
     assert (await read(calendar)).fields == fields(start=NINE + HOUR, end=NINE + 2 * HOUR)
@@ -290,7 +306,7 @@ async def test_a_day_without_changes_is_not_read_again(
 @pytest.mark.parametrize("what", ["moves", "deletes", "adds", "repeats"])
 async def test_a_change_is_seen_by_the_background(calendar: MicrosoftCalendar, mailbox: Mailbox, what: str) -> None:
     await put(calendar)
-    graph_id = find_item(mailbox, owned()).id
+    graph_id = find_item(mailbox, make_owned_id()).id
     watching = calendar.in_background()
     await watching.window(NINE, NINE + HOUR)
     match what:

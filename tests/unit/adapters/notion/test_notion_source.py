@@ -42,7 +42,7 @@ async def read(server: NotionServer, **said: Any) -> list[StoredRow]:
         return [row async for row in found.rows()]
 
 
-async def refused(server: NotionServer, **said: Any) -> str:
+async def expect_refusal(server: NotionServer, **said: Any) -> str:
     with pytest.raises(BadInput) as caught:
         await read(server, **said)
     return caught.value.message
@@ -249,7 +249,7 @@ async def test_the_token_is_in_no_text(caplog: pytest.LogCaptureFixture, capsys:
     """The token is neither in the refusal nor in any log, even when the server repeats it."""
     caplog.set_level("DEBUG")
     async with notion_server(*TbDatabases().tables) as server:
-        said = [await refused(server, token="ntn_wrong_0123456789abcdefghij")]
+        said = [await expect_refusal(server, token="ntn_wrong_0123456789abcdefghij")]
         server.failures = iter([Failure(400, "validation_error")])
         with pytest.raises(SourceUnavailable) as caught:
             await read(server)
@@ -268,14 +268,14 @@ async def test_databases_are_found_or_named() -> None:
         tb.events.shared = False
         assert [row.name for row in await read(server)] == ["Gym"]
         tb.windows.shared = False
-        assert await refused(server) == (
+        assert await expect_refusal(server) == (
             "I do not find the database “TB Constraint Windows” in Notion. Share it with the integration (in Notion: ••• on"
             " its page, Connections), or name it with --database windows=ADDRESS; if you never had one, --database windows=none."
         )
         without = ("windows", "none")
         assert [row.name for row in await read(server, databases=[without])] == ["Gym"]
         server.tables.append(twin)
-        assert await refused(server, databases=[without]) == (
+        assert await expect_refusal(server, databases=[without]) == (
             "There are 2 databases called “TB Constraints”; say which one: --database constraints=ID, with one of"
             f" {tb.constraints.source_id}, {twin.source_id}."
         )
@@ -284,18 +284,18 @@ async def test_databases_are_found_or_named() -> None:
         tb.constraints.more_sources = [{"id": twin.source_id, "name": "Old rules"}]
         assert [row.name for row in await read(server, databases=[without, ("constraints", own)])] == ["Gym"]
         tb.constraints.more_sources = [{"id": twin.source_id, "name": "TB Constraints"}]
-        assert (await refused(server, databases=[without, ("constraints", own)])).startswith(
+        assert (await expect_refusal(server, databases=[without, ("constraints", own)])).startswith(
             "That database has several"
         )
-        assert await refused(server, databases=[("rules", own)]) == (
+        assert await expect_refusal(server, databases=[("rules", own)]) == (
             "“rules” is no database I read; use one of constraints, windows, topics, events."
         )
-        assert await refused(server, databases=[("windows", "my notes")]) == (
+        assert await expect_refusal(server, databases=[("windows", "my notes")]) == (
             "“my notes” is no id or address of a Notion database."
         )
 
 
-def renamed(tb: TbDatabases, old: str, new: str) -> None:
+def rename_property(tb: TbDatabases, old: str, new: str) -> None:
     tb.constraints.schema = {new if title == old else title: kind for title, kind in tb.constraints.schema.items()}
     for page in tb.constraints.pages:
         page.properties = {new if title == old else title: value for title, value in page.properties.items()}
@@ -305,11 +305,11 @@ def _as_it_is(_: TbDatabases) -> None: ...
 
 
 def _other_case(tb: TbDatabases) -> None:
-    renamed(tb, "TTL Days", "ttl days")
+    rename_property(tb, "TTL Days", "ttl days")
 
 
 def _own_title(tb: TbDatabases) -> None:
-    renamed(tb, "Name", "Regel")
+    rename_property(tb, "Name", "Regel")
 
 
 @pytest.mark.parametrize("change", [_as_it_is, _other_case, _own_title])
@@ -327,22 +327,22 @@ async def test_a_renamed_column_is_named() -> None:
     """The message gives the column, the option for its new name, the candidates, and the columns that do not exist."""
     tb = TbDatabases()
     tb.constraint("Gym", **{"TTL Days": 7})
-    renamed(tb, "TTL Days", "Lives")
+    rename_property(tb, "TTL Days", "Lives")
     tb.topics.schema.pop("Description")
     async with notion_server(*tb.tables) as server:
-        assert await refused(server) == (
+        assert await expect_refusal(server) == (
             "“TB Constraints” has no column “TTL Days”. If it goes by another name, say so: --column ttl_days=NAME; if there"
             " is none, --column ttl_days= leaves it out. I do not know “Lives”."
         )
         assert (await read(server, columns=[("ttl_days", "lives")]))[0].fields["ttl_days"] == 7
         assert "ttl_days" not in (await read(server, columns=[("ttl_days", "")]))[0].fields
-        said = await refused(server, columns=[("ttl_days", "Life")])
+        said = await expect_refusal(server, columns=[("ttl_days", "Life")])
         assert said.startswith("“TB Constraints” has no column “Life”; it has “Applies Event Types”, ")
-        assert (await refused(server, columns=[("ttl", "Lives")])).startswith(
+        assert (await expect_refusal(server, columns=[("ttl", "Lives")])).startswith(
             "“ttl” is nothing I look for; use one of name,"
         )
         tb.windows.schema["From"] = tb.windows.schema.pop("Start Time (local)")
-        said = await refused(server, columns=[("ttl_days", "Lives")])
+        said = await expect_refusal(server, columns=[("ttl_days", "Lives")])
         assert said.startswith("“TB Constraint Windows” has no column “Start Time (local)”.")
         assert "--column windows.start=NAME" in said
         found = await read(server, columns=[("ttl_days", "Lives"), ("windows.start", "From")])

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from tests.contracts.journal_examples import applied, create, event_id, head, image, transaction
+from tests.contracts.journal_examples import create, event_id, head, image, make_applied, transaction
 from tests.contracts.session_examples import message, session
 from tests.factories.constraints import version_of
 
@@ -40,7 +40,7 @@ async def write(path: str) -> None:
         say("begun", n)
         await store.journal.mark(tx, [op.op_id], OpState.INFLIGHT)
         say("inflight", n)
-        await store.journal.settle(tx, applied(op, image(n)), head=head(n))
+        await store.journal.settle(tx, make_applied(op, image(n)), head=head(n))
         say("settled", n)
         await store.journal.close(tx, TxState.COMMITTED, now())
         say("closed", n)

@@ -61,14 +61,14 @@ async def work(log: str, store: Store, task: QueuedTask, me: str, dice: Random) 
     note(log, "begin", task.id, task.fence, me)
     await asyncio.sleep(dice.uniform(0, LOOK))
 
-    def done(now: QueuedTask) -> QueuedTask:
+    def mark_done(now: QueuedTask) -> QueuedTask:
         return now.model_copy(update={"state": TaskState.DONE, "outcome": f"{now.fence} {me}"})
 
-    settled = await store.tasks.settle(task, done, now=datetime.now(UTC))
+    settled = await store.tasks.settle(task, mark_done, now=datetime.now(UTC))
     note(log, "lost" if settled is None else "end", task.id, task.fence, me)
 
 
-def forked(where: str, log: str, me: str, seed: int) -> int:
+def fork_puller(where: str, log: str, me: str, seed: int) -> int:
     """Start another process that pulls, and return its id."""
     pid = os.fork()
     if pid:
@@ -89,11 +89,11 @@ def main(where: str, log: str, pullers: int, kills: int, lines: int, seed: int) 
     Fail when a puller ends badly by itself.
     """
     dice = Random(seed)
-    names = {forked(where, log, f"w{n}", dice.randrange(10**9)): f"w{n}" for n in range(pullers)}
+    names = {fork_puller(where, log, f"w{n}", dice.randrange(10**9)): f"w{n}" for n in range(pullers)}
     seen = 0
     while names and kills:
         until = seen + dice.randint(1, lines)
-        while (seen := Path(log).read_bytes().count(b"\n")) < until and not _ended(names):
+        while (seen := Path(log).read_bytes().count(b"\n")) < until and not _reap(names):
             time.sleep(LOOK / 10)  # between two looks at the condition
         if not names:
             break
@@ -103,13 +103,13 @@ def main(where: str, log: str, pullers: int, kills: int, lines: int, seed: int) 
         os.waitpid(pid, 0)
         me = names.pop(pid)
         note(log, "killed", me)
-        names[forked(where, log, me, dice.randrange(10**9))] = me
+        names[fork_puller(where, log, me, dice.randrange(10**9))] = me
         kills -= 1
     while names:
-        _ended(names, block=True)
+        _reap(names, block=True)
 
 
-def _ended(names: dict[int, str], *, block: bool = False) -> bool:
+def _reap(names: dict[int, str], *, block: bool = False) -> bool:
     """Forget those that ended; whether all have."""
     pid, status = os.waitpid(-1, 0 if block else os.WNOHANG)
     if pid:

@@ -37,7 +37,7 @@ async def test_400_writers_in_two_processes_lose_nothing(
             program("remember", where, "b", WRITES // 2) as b,
         ):
             processes = (a, b)
-            told = [asyncio.ensure_future(asyncio.to_thread(acknowledged, process)) for process in processes]
+            told = [asyncio.ensure_future(asyncio.to_thread(read_acknowledged, process)) for process in processes]
             seen = await growing(reader, told)
             said = {cause for part in await asyncio.gather(*told) for cause in part}
             assert [await asyncio.to_thread(process.fork.wait, 60) for process in processes] == [0, 0]
@@ -68,7 +68,7 @@ async def test_writers_killed_at_random_lose_nothing_acknowledged(
     assert len(said) < KILLS * WRITES
 
 
-def acknowledged(process: Running) -> list[str]:
+def read_acknowledged(process: Running) -> list[str]:
     return [line.split()[1] for line in process.stdout]
 
 

@@ -28,7 +28,7 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
         await store.aclose()
 
 
-async def changed(store: Store, what: str, seq: int) -> None:
+async def change_row(store: Store, what: str, seq: int) -> None:
     """Change a row behind the program's back, and let it forget what it has read."""
     await store.database.write(
         lambda connection: connection.execute(
@@ -44,7 +44,7 @@ async def again(store: Store) -> Store:
     return open_store(url.render_as_string(hide_password=False))
 
 
-async def said(store: Store, uid: str, *, at: str = EARLIER, cause: str | None = None, **fields: Any) -> Version:
+async def store_rule(store: Store, uid: str, *, at: str = EARLIER, cause: str | None = None, **fields: Any) -> Version:
     (version,) = await store.constraints.write([version_of(uid, at=at, **fields)], cause=cause or f"{uid}{at}")
     return version
 
@@ -69,8 +69,8 @@ DAMAGES = {
 async def test_a_constraint_that_cannot_be_read_is_named_and_the_others_are_there(store: Store, name: str) -> None:
     """S187 (L-03): a damaged row is never left out silently; the readable rows can still be read."""
     change, why = DAMAGES[name]
-    gym, bed = await said(store, "gym"), await said(store, "bed", name="In bed by eleven", necessity="must")
-    await changed(store, change, bed.seq)
+    gym, bed = await store_rule(store, "gym"), await store_rule(store, "bed", name="In bed by eleven", necessity="must")
+    await change_row(store, change, bed.seq)
     store = await again(store)
     with pytest.raises(ConstraintUnreadable) as refused:
         await store.constraints.of("U1")
@@ -87,8 +87,8 @@ async def test_a_constraint_that_cannot_be_read_is_named_and_the_others_are_ther
 
 
 async def test_a_record_of_a_newer_program_is_refused_politely(store: Store) -> None:
-    bed = await said(store, "bed")
-    await changed(store, "schema_version = 2", bed.seq)
+    bed = await store_rule(store, "bed")
+    await change_row(store, "schema_version = 2", bed.seq)
     store = await again(store)
     with pytest.raises(ConstraintUnreadable) as refused:
         await store.constraints.of("U1")
@@ -98,9 +98,9 @@ async def test_a_record_of_a_newer_program_is_refused_politely(store: Store) -> 
 
 async def test_a_damaged_constraint_does_not_bring_back_what_it_was_before(store: Store) -> None:
     """An older version would apply again, perhaps one that the person has taken back."""
-    await said(store, "bed", at=EARLIER)
-    newest = await said(store, "bed", at=LATER, event={"action": "archive", "reason": "no"}, status="declined")
-    await changed(store, "record = ''", newest.seq)
+    await store_rule(store, "bed", at=EARLIER)
+    newest = await store_rule(store, "bed", at=LATER, event={"action": "archive", "reason": "no"}, status="declined")
+    await change_row(store, "record = ''", newest.seq)
     store = await again(store)
     assert await store.constraints.readable("U1") == ()
     with pytest.raises(ConstraintUnreadable):
@@ -110,19 +110,19 @@ async def test_a_damaged_constraint_does_not_bring_back_what_it_was_before(store
 
 async def test_saying_it_again_mends_it(store: Store) -> None:
     """A damaged version that is older than a readable one decides nothing."""
-    old = await said(store, "bed", at=EARLIER)
-    await changed(store, "record = ''", old.seq)
+    old = await store_rule(store, "bed", at=EARLIER)
+    await change_row(store, "record = ''", old.seq)
     store = await again(store)
     with pytest.raises(ConstraintUnreadable):
         await store.constraints.of("U1")
-    new = await said(store, "bed", at=LATER)
+    new = await store_rule(store, "bed", at=LATER)
     assert await store.constraints.of("U1") == await store.constraints.readable("U1") == (new,)
     await store.aclose()
 
 
 async def test_several_damaged_ones_are_counted(store: Store) -> None:
     for uid in ("a", "b", "c"):
-        await changed(store, "record = '{}'", (await said(store, uid)).seq)
+        await change_row(store, "record = '{}'", (await store_rule(store, uid)).seq)
     store = await again(store)
     with pytest.raises(ConstraintUnreadable) as refused:
         await store.constraints.of("U1")
@@ -137,20 +137,20 @@ async def test_several_damaged_ones_are_counted(store: Store) -> None:
 async def test_damaged_ones_do_not_keep_the_index_waiting(store: Store) -> None:
     """However many of them stand before the others on the list."""
     for n in range(5):
-        await changed(store, "record = ''", (await said(store, f"bad{n}")).seq)
-    await said(store, "good")
-    await said(store, "better")
+        await change_row(store, "record = ''", (await store_rule(store, f"bad{n}")).seq)
+    await store_rule(store, "good")
+    await store_rule(store, "better")
     for limit in (1, 2, 3):
         assert [t.uid for t in await store.constraints.list_unindexed(limit=limit)] == ["good", "better"][:limit]
 
 
 async def test_each_row_is_read_once(store: Store) -> None:
     """S181 (E-01): a second read gives the same values, not equal copies; also after a row was added."""
-    await said(store, "a")
+    await store_rule(store, "a")
     store = await again(store)
     first = await store.constraints.of("U1")
     assert await store.constraints.of("U1") is first
-    await said(store, "b")
+    await store_rule(store, "b")
     second = await store.constraints.of("U1")
     assert (second[0], len(second)) == (first[0], 2)
     assert second[0] is first[0]

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import Connection, insert, select
-from tests.contracts.jobs_contract import put, taken
+from tests.contracts.jobs_contract import put, take_job
 from tests.contracts.stores import new_file
 
 from fateforger.adapters.store.jobs import JobReceipt
@@ -35,7 +35,7 @@ def accept(connection: Connection, name: str) -> None:
     connection.execute(insert(RECEIPT), {"lane": "l", "dedupe": name})
 
 
-async def accepted(store: Store) -> list[str]:
+async def list_receipts(store: Store) -> list[str]:
     return await store.database.read(
         lambda connection: list(connection.execute(select(RECEIPT.c.dedupe).order_by(RECEIPT.c.dedupe)).scalars())
     )
@@ -48,7 +48,7 @@ async def test_what_raises_is_rolled_back(store: Store) -> None:
 
     with pytest.raises(UserError):
         await store.database.write(work)
-    assert await accepted(store) == []
+    assert await list_receipts(store) == []
 
 
 async def test_the_event_loop_goes_on_meanwhile(store: Store, tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ async def test_a_cancelled_call_is_carried_out_whole_or_not_at_all(store: Store)
     go_on.set()
     outcomes = await asyncio.gather(running, waiting, return_exceptions=True)
     assert [type(outcome) for outcome in outcomes] == [asyncio.CancelledError] * 2
-    assert await accepted(store) == ["a", "b"]
+    assert await list_receipts(store) == ["a", "b"]
 
 
 async def test_closing_waits_for_what_is_under_way(tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ async def test_closing_waits_for_what_is_under_way(tmp_path: Path) -> None:
     await store.aclose()
     assert await asyncio.gather(*writes) == [True] * 10
     again = open_store(path)
-    assert (await taken(again.jobs)).dedupe == "j0"
+    assert (await take_job(again.jobs)).dedupe == "j0"
     await again.aclose()
 
 

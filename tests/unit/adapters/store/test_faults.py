@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import text
-from tests.contracts.jobs_contract import NOON, put, taken
+from tests.contracts.jobs_contract import NOON, put, take_job
 from tests.contracts.journal_examples import create, transaction
 from tests.contracts.session_examples import message, session
 from tests.contracts.stores import new_file
@@ -81,7 +81,7 @@ async def test_a_full_disk_loses_nothing(store: Store, path: Path, large: Callab
     await pragma(store, "max_page_count = 100000")
     await large(store)
     assert await pragma(store, "integrity_check") == "ok"
-    assert (await taken(store.jobs)).dedupe == "j1"
+    assert (await take_job(store.jobs)).dedupe == "j1"
 
 
 @pytest.mark.process
@@ -160,7 +160,7 @@ async def test_a_database_damaged_further_in(store: Store, path: Path) -> None:
     damage(path)
     again = open_store(path)
     with pytest.raises(StoreUnavailable) as refused:
-        await taken(again.jobs)
+        await take_job(again.jobs)
     await again.aclose()
     assert refused.value.message == (
         f"The database “{path}” cannot be used: "

@@ -16,7 +16,7 @@ from fateforger.adapters.store.store import open_store
 WORDS = "the surgeon said so in March"
 
 
-def held(path: Path, words: str = WORDS) -> list[str]:
+def find_files(path: Path, words: str = WORDS) -> list[str]:
     return [file.name for file in sorted(path.parent.iterdir()) if words.encode() in file.read_bytes()]
 
 
@@ -28,12 +28,12 @@ async def test_nothing_of_it_is_left_in_any_file(tmp_path: Path) -> None:
         told = version_of(f"c{n}", user="U1", description=f"{WORDS} {n}. {'so it is. ' * 200}")
         await store.constraints.write([told], cause=f"c{n}")
     await store.constraints.write([version_of("tea", user="U2", description="tea at four")], cause="tea")
-    assert held(path) != []
+    assert find_files(path) != []
     assert await store.people.erase("U1", now=NOW) == {"constraints": 40}
-    assert held(path) == []
+    assert find_files(path) == []
     assert [version.record.words for version in await store.constraints.of("U2")] == ["tea at four"]
     await store.aclose()
-    assert (held(path), held(path, "tea at four")) == ([], [path.name])
+    assert (find_files(path), find_files(path, "tea at four")) == ([], [path.name])
 
 
 async def test_while_another_program_reads_it_is_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -53,5 +53,5 @@ async def test_while_another_program_reads_it_is_said(tmp_path: Path, caplog: py
     ]
     reader.close()
     await store.people.scrub()
-    assert held(path) == []
+    assert find_files(path) == []
     await store.aclose()

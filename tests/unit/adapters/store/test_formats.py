@@ -11,7 +11,18 @@ import pytest
 from alembic import command
 from alembic.config import Config
 from pydantic import ValidationError
-from tests.contracts.journal_examples import CALENDAR, DAY, NOON, applied, create, event_id, fields, head, image, later
+from tests.contracts.journal_examples import (
+    CALENDAR,
+    DAY,
+    NOON,
+    create,
+    event_id,
+    fields,
+    head,
+    image,
+    later,
+    make_applied,
+)
 from tests.contracts.session_examples import session
 from tests.factories.sessions import GROUPS
 
@@ -155,7 +166,7 @@ async def test_a_transaction_of_an_earlier_format_is_read_and_ended(earlier: Pat
     assert (making.after, making.extras, making.head_after.extras) == (fields(), None, None)
     assert (making.head_after.unrestored, gone.before) == ((), image(3))
     assert (await store.journal.ledger(CALENDAR, DAY)).heads == (head(1),)
-    await store.journal.settle("t1", applied(create(1)), head=head(1, version='"2"'))
+    await store.journal.settle("t1", make_applied(create(1)), head=head(1, version='"2"'))
     await store.journal.close("t1", TxState.COMMITTED, later(5))
     ended = await store.journal.get("t1")
     assert ended is not None

@@ -230,7 +230,7 @@ def test_none_of_many_that_open_a_new_database_is_told_that_it_is_locked(tmp_pat
     """SQLite itself says so now and then."""
     at_once = Barrier(6)
 
-    def switched(path: Path) -> str:
+    def read_journal_mode(path: Path) -> str:
         at_once.wait()
         engine = make_engine(parse_database_url(path))
         with engine.connect() as connection:
@@ -240,7 +240,7 @@ def test_none_of_many_that_open_a_new_database_is_told_that_it_is_locked(tmp_pat
 
     with ThreadPoolExecutor(6) as threads:
         for n in range(40):
-            assert list(threads.map(switched, [tmp_path / f"{n}.db"] * 6)) == ["wal"] * 6
+            assert list(threads.map(read_journal_mode, [tmp_path / f"{n}.db"] * 6)) == ["wal"] * 6
 
 
 def test_many_may_open_a_new_server_database_at_once(postgres_server: PostgresServer) -> None:

@@ -66,7 +66,7 @@ async def test_a_killed_process_loses_nothing_it_acknowledged(tmp_path: Path, li
         process.kill()
         told += [line.split() for line in process.stdout if line.endswith("\n")]
     store = open_store(path)
-    done = await found(store)
+    done = await find_steps(store)
     await store.aclose()
     acknowledged = [(step, int(n)) for step, n in told]
     assert acknowledged == in_order(len(acknowledged))
@@ -77,7 +77,7 @@ def in_order(count: int) -> list[tuple[str, int]]:
     return [(STEPS[i % len(STEPS)], i // len(STEPS)) for i in range(count)]
 
 
-async def found(store: Store) -> list[tuple[str, int]]:
+async def find_steps(store: Store) -> list[tuple[str, int]]:
     """Return the steps whose whole effect is in the database."""
     steps = []
     heads = {head.key for head in (await store.journal.ledger(CALENDAR, DAY)).heads}
@@ -103,11 +103,11 @@ async def test_processes_share_the_work_and_take_over_from_the_dead(
 ) -> None:
     """S115, S161: first in, first out per key, one at a time, each job finished once, after any crash."""
     with new_database(kind, request, tmp_path) as where:
-        await shared(where, tmp_path / "log")
+        await run_workers(where, tmp_path / "log")
     assert_in_order([line.split() for line in (tmp_path / "log").read_text().splitlines()])
 
 
-async def shared(where: str, log: Path) -> None:
+async def run_workers(where: str, log: Path) -> None:
     store = open_store(where)
     for n in range(40):
         job = NewJob("turns", f"k{n % 4}", f"j{n:02d}", {"fatal": n == 13})

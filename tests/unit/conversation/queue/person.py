@@ -47,9 +47,9 @@ class QueuePerson:
         """Press a button of the newest card, in the row that shows the text."""
         found = [button for text, button in buttons(self.card) if button.label == label and row in text]
         assert len(found) == 1, f"{label!r} in {row!r} not among {buttons(self.card)}"
-        return await self.send(self.pressed(found[0]))
+        return await self.send(self.read_press(found[0]))
 
-    def pressed(self, button: Button) -> QueueCommand:
+    def read_press(self, button: Button) -> QueueCommand:
         """Return the command of a button, from its card."""
         about = self.about()
         click = Click(

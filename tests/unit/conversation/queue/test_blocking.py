@@ -7,7 +7,7 @@ from datetime import time
 import pytest
 from tests.unit.conversation.person import ANNA, MONDAY, Harness, Person
 from tests.unit.conversation.queue.person import DM, QueuePerson, labels
-from tests.unit.conversation.test_parity import guessed
+from tests.unit.conversation.test_parity import make_guess
 
 from fateforger.session.forms import FormErrors
 from fateforger.session.model import Session
@@ -142,7 +142,7 @@ async def test_rules_are_looked_through_until_none_waits_for_a_word(anna: QueueP
     await person.to_frame()
     await person.fill("rule_new", words="Gym")
     (version,) = await harness.store.constraints.of(ANNA)
-    await harness.store.constraints.write([guessed(version)], cause="guess")
+    await harness.store.constraints.write([make_guess(version)], cause="guess")
     task = await anna.adds("Look through my rules", work=ReviewConstraints())
     await anna.pulls()
     assert "One rule waits for your word: right, or not?" in anna.words

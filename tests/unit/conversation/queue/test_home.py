@@ -49,7 +49,7 @@ class Page:
     def choices(self, row: str) -> list[str]:
         return [choice.label for text, menu in self.rows() if row in text for choice in menu.choices]
 
-    def chosen(self, label: str, row: str) -> QueueCommand:
+    def choose_command(self, label: str, row: str) -> QueueCommand:
         """Return the command of a choice in the menu of a row."""
         ((action, target),) = [
             (choice.value, menu.target)
@@ -75,7 +75,7 @@ class Page:
         return COMMAND.validate_json(COMMAND.dump_json(command))  # type: ignore[return-value]  # one of the queue
 
     async def choose(self, label: str, row: str) -> str:
-        await self.harness.coordinator.handle(self.chosen(label, row))
+        await self.harness.coordinator.handle(self.choose_command(label, row))
         return await self.look()
 
 
@@ -180,7 +180,7 @@ async def test_it_is_seen_reordered_and_stopped_while_something_runs(page: Page,
 
 
 async def test_a_deed_counts_once_also_after_a_restart(page: Page, harness: Harness) -> None:
-    up = page.chosen("Up", "Call Carl")
+    up = page.choose_command("Up", "Call Carl")
     await harness.coordinator.handle(up)
     harness.restart()
     await harness.coordinator.handle(up)
@@ -200,12 +200,12 @@ async def test_another_program_shows_the_same_page_and_result(page: Page, harnes
     assert "1. **Ask Ann**" not in await page.look()
     await one.handle(TurnQueue(command_id="back", user_id=ANNA, at=harness.clock.now(), page=1))
     await page.look()
-    await one.handle(page.chosen("Pause", "Buy milk"))
+    await one.handle(page.choose_command("Pause", "Buy milk"))
     assert (await page.look()).startswith("“Buy milk” is paused.")
 
 
 async def test_what_makes_no_sense_any_more_is_said(page: Page, harness: Harness, anna: QueuePerson) -> None:
-    stop = page.chosen("Stop", "Ask Ann")
+    stop = page.choose_command("Stop", "Ask Ann")
     first, *_ = await anna.tasks()
     await harness.store.database.write(lambda connection: connection.execute(delete(TASK)))
     await harness.coordinator.handle(stop)

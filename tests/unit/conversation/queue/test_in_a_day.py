@@ -24,7 +24,7 @@ async def person(harness: Harness, anna: QueuePerson) -> Person:
     return found
 
 
-async def planned(person: Person) -> list[str]:
+async def list_tasks(person: Person) -> list[str]:
     return [task.title for task in (await person.session()).day.inputs.tasks]
 
 
@@ -45,9 +45,9 @@ async def test_the_queue_is_offered_one_by_one_or_whole(person: Person, anna: Qu
     ]
     assert "In your queue: Ask Ann (30 min)" in person.words
     await add(person, "Buy milk")
-    assert await planned(person) == ["Buy milk"]
+    assert await list_tasks(person) == ["Buy milk"]
     await person.press("Add all 2 from the queue")
-    assert await planned(person) == ["Buy milk", "Ask Ann", "Call Carl"]
+    assert await list_tasks(person) == ["Buy milk", "Ask Ann", "Call Carl"]
     assert "In your queue" not in person.words
     states = {task.spec.title: task.state for task in await anna.tasks()}
     assert states == {

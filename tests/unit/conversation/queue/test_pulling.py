@@ -149,7 +149,7 @@ async def test_what_is_not_done_after_all_comes_back(anna: QueuePerson) -> None:
     await anna.press("Done")
     assert labels(anna.card) == ["Not done", "Show my queue"]
     (button,) = (button for _, button in buttons(anna.card) if button.label == "Not done")
-    again = anna.pressed(button)
+    again = anna.read_press(button)
     for _ in range(2):
         await anna.send(again)
     assert (await anna.task(task.id)).state is TaskState.ACTIVE

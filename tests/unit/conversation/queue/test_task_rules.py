@@ -49,7 +49,7 @@ triggers: [{rule: "ON test: PROCEED_TO commit", title: A commit follows each tes
 """
 
 
-async def begun(anna: QueuePerson, workflow: str, **spec: object) -> str:
+async def begin_task(anna: QueuePerson, workflow: str, **spec: object) -> str:
     task = await anna.adds("Toggle", workflow=workflow, **spec)
     await anna.pulls(task.id)
     return task.id
@@ -58,7 +58,7 @@ async def begun(anna: QueuePerson, workflow: str, **spec: object) -> str:
 @pytest.mark.parametrize(("workflow", "plan"), [("tdd-cycle", TDD), ("feature-dev", FEATURE), ("decompose", DECOMPOSE)])
 async def test_a_published_plan_runs_to_done(anna: QueuePerson, workflow: str, plan: tuple[str, ...]) -> None:
     """S137, S141: with the steps that it names, and the claim and the end that the queue adds."""
-    task_id = await begun(anna, workflow)
+    task_id = await begin_task(anna, workflow)
     assert not isinstance(await anna.fill("queue_done", target=task_id, did=plan), FormErrors)
     task = await anna.task(task_id)
     assert (task.state, [name for step in task.steps for name in step.do]) == (
@@ -70,7 +70,7 @@ async def test_a_published_plan_runs_to_done(anna: QueuePerson, workflow: str, p
 @pytest.mark.parametrize("workflow", ["tdd-cycle", "feature-dev", "decompose"])
 async def test_done_without_a_step_is_refused_and_offers_the_form(anna: QueuePerson, workflow: str) -> None:
     """S162: by the button and by words, which name no step."""
-    task_id = await begun(anna, workflow)
+    task_id = await begin_task(anna, workflow)
     assert isinstance(await anna.fill("queue_done", target=task_id), FormErrors)
     await anna.send(SettleTask(**anna.about(), task_id=task_id, word="done"))
     assert "Rule: " in anna.words
@@ -81,7 +81,7 @@ async def test_done_without_a_step_is_refused_and_offers_the_form(anna: QueuePer
 
 async def test_what_changes_the_framework_needs_the_detailed_critic(anna: QueuePerson) -> None:
     """S136: a tag of the task is looked at."""
-    task_id = await begun(anna, "feature-dev", tags=("framework",))
+    task_id = await begin_task(anna, "feature-dev", tags=("framework",))
     refused = await anna.fill("queue_done", target=task_id, did=FEATURE)
     assert isinstance(refused, FormErrors)
     assert "Rule: The detailed critic reviews changes of the framework." in refused.errors["did"]
@@ -92,7 +92,7 @@ async def test_what_changes_the_framework_needs_the_detailed_critic(anna: QueueP
 
 async def test_what_is_asked_counts_as_the_person_says(anna: QueuePerson) -> None:
     """S136: an unknown session fact is asked; if the person ticks it, its rule applies."""
-    task_id = await begun(anna, "feature-dev")
+    task_id = await begin_task(anna, "feature-dev")
     refused = await anna.fill("queue_done", target=task_id, did=FEATURE, so=("implement_without_plan",))
     assert isinstance(refused, FormErrors)
     assert refused.errors["did"].endswith("Rule: Nothing is implemented without a plan.")
@@ -100,7 +100,7 @@ async def test_what_is_asked_counts_as_the_person_says(anna: QueuePerson) -> Non
 
 async def test_steps_are_noted_one_by_one(anna: QueuePerson) -> None:
     """S162: a step that a rule forbids is refused at once, and what was noted counts in the end."""
-    task_id = await begun(anna, "tdd-cycle")
+    task_id = await begin_task(anna, "tdd-cycle")
     assert isinstance(await anna.fill("queue_note", target=task_id, did=("implement",)), FormErrors)
     for step in TDD:
         assert not isinstance(await anna.fill("queue_note", target=task_id, did=(step,)), FormErrors), step
@@ -110,7 +110,7 @@ async def test_steps_are_noted_one_by_one(anna: QueuePerson) -> None:
 
 async def test_a_wrong_note_is_taken_back(anna: QueuePerson) -> None:
     """S162: the last one, exactly, and only while nothing was reported since."""
-    task_id = await begun(anna, "tdd-cycle")
+    task_id = await begin_task(anna, "tdd-cycle")
     await anna.fill("queue_note", target=task_id, did=TDD[:2])
     before = await anna.task(task_id)
     await anna.fill("queue_note", target=task_id, did=TDD[2:3])
@@ -139,7 +139,7 @@ async def test_the_tests_are_run_before_it_is_done(looking: Harness) -> None:
     """S136: a command that fails keeps the task open, against the person's answer too."""
     anna, facts = QueuePerson(looking), looking.facts
     assert isinstance(facts, TableFacts)
-    task_id = await begun(anna, "tdd-cycle")
+    task_id = await begin_task(anna, "tdd-cycle")
     facts.answers["tests"] = False
     await anna.fill("queue_done", target=task_id, did=TDD)
     assert "Rule: All tests pass before a commit." in anna.words
@@ -157,7 +157,7 @@ async def test_a_workflow_of_ones_own_rules_a_task(looking: Harness) -> None:
     assert [choice.value for choice in getattr(choices, "choices", ())] == [
         "decompose", "feature-dev", "ship", "tdd-cycle",
     ]  # fmt: skip
-    task_id = await begun(anna, "ship")
+    task_id = await begin_task(anna, "ship")
     order = (*TDD, "ankündigen")
     wrong = await anna.fill("queue_done", target=task_id, order="write test\nTest passes")
     assert isinstance(wrong, FormErrors)
@@ -178,7 +178,7 @@ async def test_a_step_that_leaves_an_earlier_one_unanswered_is_refused(looking: 
     looking.workflows = read_own({"loop": LOOP})
     looking.restart()
     anna = QueuePerson(looking)
-    task_id = await begun(anna, "loop")
+    task_id = await begin_task(anna, "loop")
     await anna.fill("queue_note", target=task_id, did=("test",))
     again = await anna.fill("queue_note", target=task_id, did=("test",))
     assert isinstance(again, FormErrors)
@@ -190,7 +190,7 @@ async def test_a_step_that_leaves_an_earlier_one_unanswered_is_refused(looking: 
 async def test_rules_that_are_gone_are_said_and_not_skipped(looking: Harness) -> None:
     """S162: neither a pull nor Done passes over them."""
     anna = QueuePerson(looking)
-    task_id = await begun(anna, "ship")
+    task_id = await begin_task(anna, "ship")
     looking.workflows = Workflows()
     looking.restart()
     await anna.send(SettleTask(**anna.about(), task_id=task_id, word="done"))
@@ -200,7 +200,7 @@ async def test_rules_that_are_gone_are_said_and_not_skipped(looking: Harness) ->
 
 async def test_other_rules_begin_anew(anna: QueuePerson) -> None:
     """S162: steps that kept the old rules prove nothing about the new ones."""
-    task_id = await begun(anna, "tdd-cycle")
+    task_id = await begin_task(anna, "tdd-cycle")
     await anna.fill("queue_note", target=task_id, did=TDD)
     await anna.fill("queue_edit", target=task_id, workflow="feature-dev")
     assert isinstance(await anna.fill("queue_done", target=task_id), FormErrors)

@@ -37,14 +37,14 @@ async def plans(anna: QueuePerson, span: str = "coming") -> Card:
     return await anna.send(PlanWeek.model_validate({**anna.about(), "span": span}))
 
 
-def shown(card: Card) -> dict[str, str]:
+def read_days(card: Card) -> dict[str, str]:
     """Return the card's row for each day, by its name."""
     rows = [getattr(part, "text", "") for part in card.parts]
     return {name: row for name in NAMES for row in rows if row.startswith(f"**{name}**")}
 
 
 def day_of(card: Card, title: str) -> date:
-    return next(day for day, row in zip(DAYS, shown(card).values(), strict=True) if title in row)
+    return next(day for day, row in zip(DAYS, read_days(card).values(), strict=True) if title in row)
 
 
 async def sessions(harness: Harness) -> dict[date, Session]:
@@ -57,7 +57,7 @@ async def test_a_week_shows_each_task_once_and_spreads_the_load(anna: QueuePerso
     for title in titles:
         await adds(anna, title)
     card = await plans(anna)
-    rows = shown(card)
+    rows = read_days(card)
     assert list(rows) == NAMES
     assert [sum(title in row for row in rows.values()) for title in titles] == [1] * 10
     assert [sum(title in row for title in titles) for row in rows.values()] == [2] * 5
@@ -78,7 +78,7 @@ async def test_due_dates_and_orders_hold_across_the_days(anna: QueuePerson) -> N
     assert order == sorted(order)
     assert order[-1] <= DAYS[2]
     assert day_of(card, "Book room") >= DAYS[3]
-    for row in shown(card).values():
+    for row in read_days(card).values():
         places = [row.find(title) for title in ("Collect", "Write", "Send") if title in row]
         assert places == sorted(places)
 
@@ -109,13 +109,13 @@ async def test_tasks_that_wait_for_each_other_are_named(anna: QueuePerson, harne
     await harness.store.tasks.change(ANNA, first, lambda task: replace(task, spec=spec), now=harness.clock.now())
     card = await plans(anna)
     assert "“Paint the wall” and “Clear the room” would wait for each other" in anna.words
-    assert sum("Call Bo" in row for row in shown(card).values()) == 1
+    assert sum("Call Bo" in row for row in read_days(card).values()) == 1
 
 
 async def test_all_days_open_in_threads_with_their_tasks_planned(anna: QueuePerson, harness: Harness) -> None:
     """S251"""
     tasks = [await adds(anna, f"Chapter {n}") for n in range(5)]
-    before = shown(await plans(anna))
+    before = read_days(await plans(anna))
     await anna.press("Open all 5 days")
     await anna.run_commands()
     found = await sessions(harness)
@@ -130,7 +130,7 @@ async def test_all_days_open_in_threads_with_their_tasks_planned(anna: QueuePers
         assert session.sync.written is None or session.options.calendar_write == "refine"
     assert {task.state for task in await anna.tasks()} == {TaskState.WAITING}
     assert {task.place for task in await anna.tasks()} == {each.id for each in found.values()}
-    assert all("✓ open in a thread of its own" in row for row in shown(anna.card).values())
+    assert all("✓ open in a thread of its own" in row for row in read_days(anna.card).values())
     assert labels(anna.card) == ["Plan it again", "Add a task"]
     assert len(tasks) == 5
     assert "nothing to plan" in words(await plans(anna))
@@ -143,19 +143,19 @@ def words(card: Card) -> str:
 async def test_one_day_opens_and_the_others_wait(anna: QueuePerson, harness: Harness) -> None:
     for n in range(5):
         await adds(anna, f"Chapter {n}")
-    before = shown(await plans(anna))
+    before = read_days(await plans(anna))
     assert "Drop the week" in labels(anna.card)
     await anna.press("Open", row="Tuesday 3 March")
     await anna.run_commands()
     assert list(await sessions(harness)) == [DAYS[1]]
-    after = shown(anna.card)
+    after = read_days(anna.card)
     assert "✓ open in a thread of its own" in after["Tuesday 3 March"]
     assert {k: v for k, v in after.items() if k != "Tuesday 3 March"} == {
         k: v for k, v in before.items() if k != "Tuesday 3 March"
     }
     assert "Drop the week" not in labels(anna.card)
     card = await plans(anna)
-    assert "is being planned already" in shown(card)["Tuesday 3 March"]
+    assert "is being planned already" in read_days(card)["Tuesday 3 March"]
 
 
 async def test_a_day_is_opened_once_though_pressed_on_an_old_card(anna: QueuePerson, harness: Harness) -> None:
@@ -163,10 +163,10 @@ async def test_a_day_is_opened_once_though_pressed_on_an_old_card(anna: QueuePer
     await adds(anna, "Chapter 1")
     await plans(anna, "this")
     old = next(button for _, button in buttons(anna.card) if button.label == "Open all 2 days")
-    await anna.send(anna.pressed(old))
+    await anna.send(anna.read_press(old))
     await anna.run_commands()
     first = await sessions(harness)
-    await anna.send(anna.pressed(old))
+    await anna.send(anna.read_press(old))
     await anna.run_commands()
     assert await sessions(harness) == first
     assert sorted(first) == DAYS[3:]
@@ -186,7 +186,7 @@ async def test_a_day_full_of_meetings_gets_no_task(anna: QueuePerson, harness: H
     meeting(harness, "Workshop", "09:00", "17:30", DAYS[1])
     for n in range(8):
         await adds(anna, f"Chapter {n}")
-    rows = shown(await plans(anna))
+    rows = read_days(await plans(anna))
     assert "Chapter" not in rows["Tuesday 3 March"]
     assert "09:00 _Workshop_" in rows["Tuesday 3 March"]
 
@@ -209,7 +209,7 @@ async def test_a_death_between_two_steps_loses_and_doubles_nothing(
     harness.clock.at += timedelta(days=3)
     tasks = [await adds(anna, f"Chapter {n}") for n in range(2)]
     await plans(anna, "this")
-    click = anna.pressed(next(button for _, button in buttons(anna.card) if button.label.startswith("Open all")))
+    click = anna.read_press(next(button for _, button in buttons(anna.card) if button.label.startswith("Open all")))
     jobs = harness.store.jobs
     kinds = type(jobs)
     enqueue, left = kinds.enqueue, iter([True] * steps)
@@ -242,7 +242,7 @@ async def test_a_task_that_was_taken_meanwhile_is_left_out(anna: QueuePerson, ha
     card = anna.card
     await anna.pulls(gone)
     all_ = next(button for _, button in buttons(card) if button.label == "Open all 5 days")
-    await anna.send(anna.pressed(all_))
+    await anna.send(anna.read_press(all_))
     await anna.run_commands()
     titles = [task.title for each in (await sessions(harness)).values() for task in each.day.inputs.tasks]
     assert titles == ["Chapter 2"]

@@ -8,7 +8,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
-from tests.unit.conversation.sessions import planned, said, turn
+from tests.unit.conversation.sessions import make_command, plan_session, turn
 
 from fateforger.conversation.language.answer_types import build_schema
 from fateforger.conversation.language.answers import Decision, PatchWords
@@ -101,9 +101,9 @@ def test_what_is_no_json_is_hidden_whole() -> None:
 
 def test_a_fresh_draft_stays_fresh() -> None:
     """S46: the fingerprint of a draft follows from titles too."""
-    session = planned(TimeboxingStage.SKELETON)
+    session = plan_session(TimeboxingStage.SKELETON)
     session = session.with_planning(draft_basis=basis_of(session))
-    hidden = redact_input(turn(session, said("stage_action", move="proceed")), hide().text).session
+    hidden = redact_input(turn(session, make_command("stage_action", move="proceed")), hide().text).session
     assert hidden.day.inputs != session.day.inputs
     assert hidden.planning.draft_basis == basis_of(hidden)
 

@@ -23,7 +23,7 @@ class Early(QueuePerson):
     def pressed_label(self, label: str) -> QueueCommand:
         """Return the command of a button of the newest card; ``9.0`` is the message."""
         (button,) = (button for _, button in buttons(self.card) if button.label == label)
-        return replace(self.pressed(button), thread_ts="9.0")
+        return replace(self.read_press(button), thread_ts="9.0")
 
     async def until(self, clock: str, *, days: int = 0) -> list[str]:
         """Let time pass until a local time, and return the messages that came by themselves."""
