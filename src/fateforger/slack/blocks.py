@@ -37,6 +37,7 @@ MAX_OPTIONS = 100
 MAX_OVERFLOW = 5
 MAX_PLACEHOLDER = 150
 MAX_CONFIRM = 300
+MAX_CONFIRM_LABEL = 30
 
 Element = dict[str, Any]
 
@@ -113,9 +114,11 @@ def _button(button: Button, address: Address, numbers: Iterator[int]) -> Element
         made["confirm"] = {
             "title": plain_text(_("Are you sure?")),
             "text": plain_text(button.confirm, MAX_CONFIRM),
-            "confirm": plain_text(_("Yes")),
-            "deny": plain_text(_("No")),
+            "confirm": plain_text(button.label, MAX_CONFIRM_LABEL),
+            "deny": plain_text(_("Cancel")),
         }
+        if button.style != "default":
+            made["confirm"]["style"] = button.style
     return made
 
 

@@ -53,6 +53,7 @@ EXPORT = Button(label=mark_message("What you know about me"), action="person.exp
 ERASE = Button(
     label=mark_message("Forget me"),
     action="person.erase",
+    style="danger",
     confirm=mark_message(
         "I forget everything you told me: days, rules, tasks, and how to take back what is on your calendar. Events and"
         " messages stay where they are; to have a day taken back, press Undo in its thread first. This can't be undone."

@@ -91,10 +91,12 @@ def test_a_card_becomes_blocks() -> None:
 
 def test_a_button_asks_before_it_counts() -> None:
     (block,) = render_blocks(
-        Controls(items=(Button(label="Undo", action="undo", target="tx-1", confirm="Take it back?"),))
+        Controls(items=(Button(label="Undo", action="undo", target="tx-1", style="danger", confirm="Take it back?"),))
     )
     (button,) = block["elements"]
-    assert button["confirm"]["text"] == {"type": "plain_text", "text": "Take it back?"}
+    asked = {part: text["text"] for part, text in button["confirm"].items() if part != "style"}
+    assert asked == {"title": "Are you sure?", "text": "Take it back?", "confirm": "Undo", "deny": "Cancel"}
+    assert button["confirm"]["style"] == "danger"
     assert unpack(Address, button["value"]) == Address(session="s1", target="tx-1", v="v1")
 
 
