@@ -49,14 +49,14 @@ def configure_logging(form: Literal["text", "json"], level: str) -> None:
     Libraries name addresses, and with them people's accounts, in their lines of level ``info``: those are left out.
     """
     handler = logging.StreamHandler()
-    handler.addFilter(_is_no_cancellation)
+    handler.addFilter(_is_worth_a_line)
     handler.setFormatter(JsonLines() if form == "json" else TextLines(_TEXT))
     logging.basicConfig(level="WARNING" if level == "info" else level.upper(), handlers=[handler], force=True)
     logging.getLogger("fateforger").setLevel(level.upper())
 
 
-def _is_no_cancellation(record: logging.LogRecord) -> bool:
-    """Leave out work that was canceled, which AutoGen logs as an error with a hundred lines."""
+def _is_worth_a_line(record: logging.LogRecord) -> bool:
+    """Check that a record is more than canceled work, which AutoGen logs as an error with a hundred lines."""
     return not (record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError))
 
 
