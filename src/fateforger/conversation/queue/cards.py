@@ -268,7 +268,7 @@ def _build_body(task: QueuedTask, tasks: Sequence[QueuedTask]) -> list[Part]:
 def _build_controls(task: QueuedTask, tasks: Sequence[QueuedTask], today: Date) -> tuple[Control, ...]:
     match task.state:
         case TaskState.WAITING:
-            return (*_build_waiting_controls(task, tasks), SettleTask.put_back.button(task.id))
+            return (*_build_waiting_controls(task, tasks), SettleTask.put_back.button(task.id), SHOW.localize())
         case TaskState.FAILED | TaskState.STOPPED:
             return (SettleTask.retry.button(task.id), SHOW.localize())
         case TaskState.DONE:

@@ -129,7 +129,7 @@ async def test_time_is_blocked_for_a_task_that_was_pulled(anna: QueuePerson, har
     over = await anna.fill("queue_time", target=task.id, date=MONDAY.replace(day=1))
     assert over == FormErrors(errors={"date": "That day is over; choose today or a later one."})
     await anna.fill("queue_time", target=task.id, date=MONDAY)
-    assert labels(anna.card) == ["Done", "Block time", "Put it back"]
+    assert labels(anna.card) == ["Done", "Block time", "Put it back", "Show my queue"]
     await anna.run_commands()
     await person.read()
     session = await person.session()
@@ -146,7 +146,7 @@ async def test_rules_are_looked_through_until_none_waits_for_a_word(anna: QueueP
     task = await anna.adds("Look through my rules", work=ReviewConstraints())
     await anna.pulls()
     assert "One rule waits for your word: right, or not?" in anna.words
-    assert labels(anna.card) == ["Review all", "Put it back"]
+    assert labels(anna.card) == ["Review all", "Put it back", "Show my queue"]
     shown = await anna.opens("rules", target='{"status":"confirm"}')
     assert "Gym" in str(shown)
     await anna.looks()

@@ -63,7 +63,7 @@ async def test_a_model_proposes_parts_that_wait_for_their_review(queue_person: Q
     assert [step.do for step in after.steps] == STEPS
     assert "## Assumptions\n- The topic stands" in after.spec.context
     assert "[TBD] **Literature review scope**" in queue_person.words
-    assert labels(queue_person.card) == ["Pull the review", "Put it back"]
+    assert labels(queue_person.card) == ["Pull the review", "Put it back", "Show my queue"]
     await queue_person.pulls(outline.id)
     assert "has to wait: “Review: Write my thesis”" in queue_person.words
 
@@ -80,14 +80,14 @@ async def test_approving_the_parts_lets_them_go_and_ends_the_goal(queue_person: 
     assert (after.state, after.steps[-1].do) == (TaskState.DONE, ("approve_review", "close_task"))
     await queue_person.pulls()
     assert "**Ask the supervisor about the topic**" in queue_person.words
-    assert labels(queue_person.card) == ["Done", "Block time", "Put it back"]
+    assert labels(queue_person.card) == ["Done", "Block time", "Put it back", "Show my queue"]
 
 
 @pytest.mark.parametrize("queue_person", [ModelUnreachable("Down."), "no idea"], indirect=True)
 async def test_where_no_model_can_the_person_writes_the_parts_down(queue_person: QueuePerson) -> None:
     task = await goal(queue_person)
     await queue_person.pulls()
-    assert labels(queue_person.card) == ["Write down the parts", "Put it back"]
+    assert labels(queue_person.card) == ["Write down the parts", "Put it back", "Show my queue"]
     hidden = await queue_person.fill("queue_parts", target=task.id, parts="Outline\nData")
     assert isinstance(hidden, FormErrors)
     assert "Write down what you assume" in hidden.errors["parts"]
@@ -105,7 +105,7 @@ async def test_where_no_model_can_the_person_writes_the_parts_down(queue_person:
         "Review: Write my thesis": (), "Ask": ("PROBE",), "Outline": (), "Data": (), "Method": ("TBD",),
         "Deadline": ("CLARIFY",),
     }  # fmt: skip
-    assert labels(queue_person.card) == ["Pull the review", "Put it back"]
+    assert labels(queue_person.card) == ["Pull the review", "Put it back", "Show my queue"]
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,7 @@ async def test_pull_with_an_id_takes_that_one(anna: QueuePerson) -> None:
     await anna.pulls(second.id)
     assert "**Second**" in anna.words
     assert "It was pulled from your queue." in anna.words
-    assert labels(anna.card) == ["Done", "Block time", "Put it back"]
+    assert labels(anna.card) == ["Done", "Block time", "Put it back", "Show my queue"]
 
 
 async def test_an_empty_queue_is_said_plainly(anna: QueuePerson) -> None:
@@ -97,6 +97,17 @@ async def test_the_queue_is_listed_with_what_can_be_pressed(anna: QueuePerson) -
     assert f"[home] **Buy milk** `{task.id}` ready" in anna.words
     await anna.press("Pull", row="Buy milk")
     assert (await anna.task(task.id)).state is TaskState.WAITING
+
+
+async def test_the_list_is_one_press_away_from_the_task_that_replaced_it(anna: QueuePerson) -> None:
+    """S497"""
+    await anna.adds("Buy milk")
+    await anna.adds("Call the dentist")
+    await anna.lists()
+    await anna.press("Pull", row="Buy milk")
+    assert "Call the dentist" not in anna.words
+    await anna.press("Show my queue")
+    assert "**Call the dentist**" in anna.words
 
 
 async def test_a_task_for_a_later_day_says_so_and_is_not_the_next(anna: QueuePerson) -> None:
