@@ -84,7 +84,6 @@ def make_engine(url: URL) -> Engine:
     """Create an engine whose transactions are serializable in any database. Raises ``StoreUnavailable``."""
     if url.get_backend_name() == "sqlite":
         return _make_sqlite_engine(url)
-    is_given = "connect_timeout" in url.query or "PGCONNECT_TIMEOUT" in os.environ
     try:
         return create_engine(
             url,
@@ -92,12 +91,18 @@ def make_engine(url: URL) -> Engine:
             pool_size=POOL_SIZE,
             max_overflow=0,
             pool_pre_ping=True,
-            connect_args={} if is_given else {"connect_timeout": CONNECT_SECONDS},
+            connect_args=limit_connecting(url),
         )
     except (ModuleNotFoundError, NoSuchModuleError) as error:
         raise StoreUnavailable(
             "PostgreSQL needs a driver that is not installed here; run: pip install 'psycopg[binary]'."
         ) from error
+
+
+def limit_connecting(url: URL) -> dict[str, Any]:
+    """Return the argument of psycopg that limits the time of connecting, unless a person has set one."""
+    is_given = "connect_timeout" in url.query or "PGCONNECT_TIMEOUT" in os.environ
+    return {} if is_given else {"connect_timeout": CONNECT_SECONDS}
 
 
 def _make_sqlite_engine(url: URL) -> Engine:

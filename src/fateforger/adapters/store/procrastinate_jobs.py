@@ -37,7 +37,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import JSONB
 
-from fateforger.adapters.store.database import Database
+from fateforger.adapters.store.database import Database, limit_connecting
 from fateforger.adapters.store.jobs import RECEIPT, DeadRow, LaneBacklog, StoredJob, Wakeups, accept, was_accepted
 from fateforger.adapters.store.tables import Base, Instant, dump_mapping, parse_mapping, to_microseconds
 from fateforger.errors import StoreUnavailable
@@ -248,9 +248,11 @@ class ProcrastinateJobs:
         from psycopg import AsyncConnection, OperationalError  # noqa: PLC0415  only for PostgreSQL
         from psycopg.sql import SQL, Identifier  # noqa: PLC0415  only for PostgreSQL
 
-        address = self._database.engine.url.set(drivername="postgresql").render_as_string(hide_password=False)
+        url = self._database.engine.url
+        address = url.set(drivername="postgresql").render_as_string(hide_password=False)
+        limits = _KEEPALIVES | limit_connecting(url)
         try:
-            async with await AsyncConnection.connect(address, autocommit=True, **_KEEPALIVES) as connection:
+            async with await AsyncConnection.connect(address, autocommit=True, **limits) as connection:
                 for lane in lanes:
                     await connection.execute(SQL("LISTEN {}").format(Identifier(f"{_CHANNEL}{lane}")))
                 for lane in lanes:  # what came before is found now

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import socket
@@ -28,7 +29,14 @@ from tests.contracts.stores import new_file
 from tests.postgres import PostgresServer
 
 from fateforger.adapters.store import database
-from fateforger.adapters.store.database import HEAD_REVISION, VERSION_TABLE, make_engine, parse_database_url
+from fateforger.adapters.store.database import (
+    HEAD_REVISION,
+    VERSION_TABLE,
+    Database,
+    make_engine,
+    parse_database_url,
+)
+from fateforger.adapters.store.procrastinate_jobs import ProcrastinateJobs
 from fateforger.adapters.store.store import Store, metadata, open_store
 from fateforger.errors import BadInput, StoreUnavailable
 from fateforger.ports.jobs import NewJob
@@ -359,6 +367,16 @@ def test_a_server_that_does_not_answer_is_given_up(monkeypatch: pytest.MonkeyPat
         began = time.monotonic()
         assert "timeout expired" in refusal(f"postgresql://me@127.0.0.1:{server.getsockname()[1]}/plans")
         assert time.monotonic() - began < 30
+
+
+async def test_a_server_that_stops_answering_is_given_up_by_the_listener(monkeypatch: pytest.MonkeyPatch) -> None:
+    """S492: the connection on which the program hears of new jobs is opened again and again, and has the same limit."""
+    monkeypatch.setattr(database, "CONNECT_SECONDS", 2)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = parse_database_url(f"postgresql://me@127.0.0.1:{server.getsockname()[1]}/plans")
+        jobs = ProcrastinateJobs(Database(make_engine(url)))
+        with pytest.raises(StoreUnavailable, match="does not tell of new jobs now"):
+            await asyncio.wait_for(jobs.listen(["turns"], lambda _lane: None), 30)
 
 
 async def test_closing_twice_is_closing_once_and_a_closed_store_says_so() -> None:
