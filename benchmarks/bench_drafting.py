@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.factories.instances import day_of
-from tests.factories.moving import moved_share
+from tests.factories.moved_meetings import moved_share
 
 from fateforger.drafting import weights
 from fateforger.drafting.axis import slots_of

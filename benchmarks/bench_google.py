@@ -29,10 +29,10 @@ from tests.emulators.google.wire import Ask
 from tests.emulators.microsoft.emulator import MicrosoftEmulator
 from tests.factories.days import eleven_changes, twelve_blocks
 from tests.factories.microsoft import open_over
+from tests.fakes.asgi_server import serve_app
 from tests.fakes.google_calendar import GoogleCalendarFake
 from tests.fakes.google_mcp import GoogleMcp
 from tests.fakes.memory_journal import MemoryJournal
-from tests.fakes.serving import serve_app
 from tests.scenarios.gate import pass_on
 from tests.scenarios.radicale import Radicale, free_port
 

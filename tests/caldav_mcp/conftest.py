@@ -2,7 +2,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.caldav_mcp.making import AtTheTools, OtherProgram, open_tools
+from tests.caldav_mcp.clients import AtTheTools, OtherProgram, open_tools
 
 from caldav_mcp import embedded, expansion
 

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.caldav_mcp.making import OpenRadicale, OtherProgram, creation, open_tools
+from tests.caldav_mcp.clients import OpenRadicale, OtherProgram, creation, open_tools
 from tests.caldav_mcp.wire import open_wire
 
 MAKE = """<?xml version="1.0"?><C:mkcalendar xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"

@@ -13,7 +13,7 @@ import httpx
 import pytest
 from starlette.applications import Starlette
 from starlette.routing import Mount
-from tests.caldav_mcp.making import AtTheTools, OtherProgram
+from tests.caldav_mcp.clients import AtTheTools, OtherProgram
 
 from caldav_mcp.collection import Collection
 from caldav_mcp.pane.changes import Changes

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.caldav_mcp.making import AtTheTools, OtherProgram, open_tools
+from tests.caldav_mcp.clients import AtTheTools, OtherProgram, open_tools
 from tests.factories.recurrences import EACH_MINUTE, NEVER, TRAPS, series
 
 from caldav_mcp import embedded, expansion

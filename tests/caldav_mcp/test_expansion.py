@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
-from tests.caldav_mcp.making import AtTheTools, OtherProgram
+from tests.caldav_mcp.clients import AtTheTools, OtherProgram
 from tests.factories.recurrences import EACH_MINUTE, TRAPS, ZONE_OF_SECONDS, series
 
 from caldav_mcp import expansion

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.caldav_mcp.making import AtTheTools, OtherProgram
+from tests.caldav_mcp.clients import AtTheTools, OtherProgram
 
 from caldav_mcp.ids import id_of
 

@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 
 import httpx
-from tests.caldav_mcp.making import OpenRadicale, open_tools
+from tests.caldav_mcp.clients import OpenRadicale, open_tools
 
 
 async def test_a_calendar_that_is_away_is_said_and_comes_back(tmp_path: Path) -> None:

@@ -14,8 +14,8 @@ import pytest_asyncio
 from playwright.async_api import Browser, Locator, Page, Route, async_playwright, expect
 from starlette.applications import Starlette
 from starlette.routing import Mount
-from tests.caldav_mcp.making import START, AtTheTools, OtherProgram, open_tools
-from tests.fakes.serving import serve_app
+from tests.caldav_mcp.clients import START, AtTheTools, OtherProgram, open_tools
+from tests.fakes.asgi_server import serve_app
 
 CHROMIUM = shutil.which("chromium") or ""
 

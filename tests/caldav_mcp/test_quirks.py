@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from tests.caldav_mcp.making import AtTheTools, OpenRadicale, OtherProgram, open_tools
+from tests.caldav_mcp.clients import AtTheTools, OpenRadicale, OtherProgram, open_tools
+from tests.fakes.asgi_server import serve_app
 from tests.fakes.quirky_caldav import Habit, QuirkyCalDav
-from tests.fakes.serving import serve_app
 
 from caldav_mcp.dav import _domain, _elsewhere
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from mcp import Client
-from tests.caldav_mcp.making import creation, open_tools, over_mcp
+from tests.caldav_mcp.clients import creation, open_tools, over_mcp
 
 from caldav_mcp.__main__ import main
 

@@ -7,7 +7,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from tests.caldav_mcp.making import AtTheTools, OtherProgram
+from tests.caldav_mcp.clients import AtTheTools, OtherProgram
 
 from caldav_mcp.expansion import Expander, Expansion
 from caldav_mcp.objects import Resource

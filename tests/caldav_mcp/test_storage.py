@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import icalendar
-from tests.caldav_mcp.making import AtTheTools, OtherProgram
+from tests.caldav_mcp.clients import AtTheTools, OtherProgram
 
 
 async def read_stored(other: OtherProgram, name: str = "planfocus00001") -> icalendar.Component:

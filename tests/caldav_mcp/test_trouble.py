@@ -11,9 +11,9 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
-from tests.caldav_mcp.making import PASSWORD, START, AtTheTools, OpenRadicale, OtherProgram, creation, open_tools
+from tests.caldav_mcp.clients import PASSWORD, START, AtTheTools, OpenRadicale, OtherProgram, creation, open_tools
 from tests.caldav_mcp.wire import Fault, Wire, open_wire
-from tests.fakes.serving import serve_app
+from tests.fakes.asgi_server import serve_app
 
 from caldav_mcp.dav import Dav
 from caldav_mcp.embedded import EmbeddedRadicale

@@ -20,12 +20,12 @@ from tests.contracts.calendar_contract import CalendarContract, fields, make_own
 from tests.contracts.calendar_people import CalDavPerson, GooglePerson, Person
 from tests.emulators.google.connected import connect_person
 from tests.emulators.google.emulator import GoogleEmulator
+from tests.fakes.asgi_server import serve_app
 from tests.fakes.google_calendar import GoogleCalendarFake
 from tests.fakes.google_mcp import GoogleMcp
 from tests.fakes.google_store import GoogleStore
 from tests.fakes.google_tools import GoogleTools, OneCalendar
 from tests.fakes.quirky_caldav import Habit, QuirkyCalDav
-from tests.fakes.serving import serve_app
 
 from caldav_mcp import LocalCalendarConfig, open_local_calendar
 from fateforger.adapters.calendar.calendars import McpCalendar, SeveralCalendars, open_mcp_calendar

@@ -10,7 +10,7 @@ from sqlalchemy import select, update
 from tests.contracts import session_examples as sessions
 from tests.emulators.slack.teams import SlackTeams
 from tests.factories.people import Somebody, tell
-from tests.fakes.serving import serve_app
+from tests.fakes.asgi_server import serve_app
 from tests.unit.conversation.person import MORNING, ManualClock
 
 from fateforger.adapters.store.connections import SqlConnections, Vault, new_key

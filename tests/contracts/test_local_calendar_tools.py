@@ -17,8 +17,8 @@ import pytest_asyncio
 from mcp import Client, StdioServerParameters
 from starlette.applications import Starlette
 from starlette.routing import Mount
-from tests.caldav_mcp.making import AtTheTools, creation, open_client, open_tools, over_mcp
-from tests.fakes.serving import serve_app
+from tests.caldav_mcp.clients import AtTheTools, creation, open_client, open_tools, over_mcp
+from tests.fakes.asgi_server import serve_app
 
 ISO = "Must be ISO 8601 format: '2025-01-01T10:00:00' for timed events or '2025-01-01' for all-day events"
 TAKEN = "Event ID 'planfocus00001' already exists. Please use a different ID."

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from tests.contracts.memory_contract import MemoryContract
 from tests.fakes import qdrant_server
+from tests.fakes.asgi_server import serve_app
 from tests.fakes.memory_index import MemoryIndex
-from tests.fakes.serving import serve_app
 from tests.postgres import PostgresServer
 
 from fateforger.adapters.memory.adapter import Mem0Memory

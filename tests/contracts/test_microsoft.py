@@ -12,7 +12,7 @@ from tests.contracts.calendar_people import Person
 from tests.emulators.microsoft.emulator import ANN, MicrosoftEmulator
 from tests.emulators.microsoft.mailbox import Mailbox
 from tests.factories.microsoft import OutlookPerson, open_over
-from tests.fakes.serving import serve_app
+from tests.fakes.asgi_server import serve_app
 
 from fateforger.calendar.event import EventExtras
 from fateforger.calendar.ports import Calendar

@@ -18,10 +18,10 @@ from tests.contracts.calendar_people import GooglePerson, Person
 from tests.contracts.real_server import SERVER, answering, free_port, settings_in
 from tests.emulators.google.emulator import Fault, GoogleEmulator
 from tests.factories.days import Time, eleven_changes, engine_over, twelve_blocks
+from tests.fakes.asgi_server import serve_app
 from tests.fakes.google_mcp import Google
 from tests.fakes.google_store import GoogleStore
 from tests.fakes.memory_journal import MemoryJournal
-from tests.fakes.serving import serve_app
 from tests.unit.adapters.calendar.test_faults import ABORTED, BACKEND, REFUSED, RESET, UNAVAILABLE, attempt, titles
 
 from fateforger.adapters.calendar.calendars import McpCalendar, SeveralCalendars, open_mcp_calendar, probe_server

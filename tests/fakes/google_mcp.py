@@ -21,8 +21,8 @@ from typing import Any, Self
 from mcp.server.lowlevel import Server
 from mcp_types import CallToolRequestParams, CallToolResult, ListToolsResult, TextContent, Tool
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from tests.fakes.asgi_server import serve_app
 from tests.fakes.google_tools import DECLARED, GoogleError, GoogleTools, ToolError
-from tests.fakes.serving import serve_app
 
 Receive = Callable[[], Any]
 Send = Callable[[MutableMapping[str, Any]], Any]

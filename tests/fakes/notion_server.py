@@ -18,7 +18,7 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
-from tests.fakes.serving import serve_app
+from tests.fakes.asgi_server import serve_app
 
 TOKEN = "ntn_0123456789abcdefghijABCDEFGHIJ0123456789abcd"
 INLINE = 25

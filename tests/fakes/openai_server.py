@@ -18,7 +18,7 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
-from tests.fakes.serving import serve_app
+from tests.fakes.asgi_server import serve_app
 
 KEY = "sk-test-0123456789abcdefghij"
 MODEL = "scripted-1"

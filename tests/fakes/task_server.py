@@ -13,7 +13,7 @@ from typing import Any
 
 from mcp.server.lowlevel import Server
 from mcp_types import CallToolRequestParams, CallToolResult, ListToolsResult, TextContent, Tool, ToolAnnotations
-from tests.fakes.serving import serve_app
+from tests.fakes.asgi_server import serve_app
 
 TOKEN = "tick-secret-7a91"
 

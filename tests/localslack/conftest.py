@@ -2,7 +2,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.localslack.making import Api
+from tests.localslack.workspaces import Api
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.localslack.making import actions, button, home, modal, option, plain, section, text_input
+from tests.localslack.workspaces import actions, button, home, modal, option, plain, section, text_input
 
 from localslack.blocks.surfaces import check_message_blocks, check_view
 from localslack.errors import SlackError

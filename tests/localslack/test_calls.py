@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.localslack.making import APP_TOKEN, BOT_TOKEN, DM, MANIFEST, Api, section
+from tests.localslack.workspaces import APP_TOKEN, BOT_TOKEN, DM, MANIFEST, Api, section
 
 from localslack import RATE_LIMITED, Fault
 

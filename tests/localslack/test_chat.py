@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.localslack.making import ALEX, DM, GENERAL, ROBIN, ROBINS_DM, Api, actions, button, section
+from tests.localslack.workspaces import ALEX, DM, GENERAL, ROBIN, ROBINS_DM, Api, actions, button, section
 
 METADATA = {"event_type": "plan_shown", "event_payload": {"day": "2026-11-02"}}
 

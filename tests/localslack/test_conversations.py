@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.localslack.making import ALEX, DM, GENERAL, ROBIN, ROBINS_DM, Api
+from tests.localslack.workspaces import ALEX, DM, GENERAL, ROBIN, ROBINS_DM, Api
 
 METADATA = {"event_type": "plan_shown", "event_payload": {"day": "2026-11-02"}}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.localslack.making import actions, option, section, text_input
+from tests.localslack.workspaces import actions, option, section, text_input
 
 from localslack.form_state import REQUIRED, field_errors, state_values
 

@@ -16,9 +16,9 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
-from tests.fakes.serving import serve_app
-from tests.localslack.making import DM, MANIFEST, SECRET
-from tests.localslack.running import Json, Running, running, until, wait_closed
+from tests.fakes.asgi_server import serve_app
+from tests.localslack.workspace_server import Json, Running, running, until, wait_closed
+from tests.localslack.workspaces import DM, MANIFEST, SECRET
 
 from localslack.delivery.event_delivery import RETRY_DELAYS_SECONDS
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tests.localslack.making import ALEX, BOT_TOKEN, DM, GENERAL, MANIFEST, ROBIN, Api, section
+from tests.localslack.workspaces import ALEX, BOT_TOKEN, DM, GENERAL, MANIFEST, ROBIN, Api, section
 
 from localslack.store.store import ResponseTarget
 

@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.examples import examples
-from tests.localslack.making import (
+from tests.localslack.test_block_rules import BLOCKS, ELEMENTS, NOT_AN_INPUT
+from tests.localslack.workspaces import (
     APP_TOKEN,
     BOT_TOKEN,
     DM,
@@ -25,7 +26,6 @@ from tests.localslack.making import (
     section,
     text_input,
 )
-from tests.localslack.test_block_rules import BLOCKS, ELEMENTS, NOT_AN_INPUT
 
 from localslack.blocks.surfaces import check_message_blocks, check_view
 from localslack.errors import SlackError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.localslack.making import ALEX, DM, GENERAL, ROBIN, Api, actions, button, modal, section
+from tests.localslack.workspaces import ALEX, DM, GENERAL, ROBIN, Api, actions, button, modal, section
 
 
 async def refusal(api: Api, deed: str, **given: Any) -> str:

@@ -7,7 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from tests.localslack.making import MANIFEST, Clock
+from tests.localslack.workspaces import MANIFEST, Clock
 
 from localslack.conversations import Timestamps
 from localslack.manifest import EVENT_SCOPES, read_manifest

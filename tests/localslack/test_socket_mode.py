@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.localslack.making import ALEX, DM, Clock
-from tests.localslack.running import Running, acknowledge, frame, running, until, wait_closed
+from tests.localslack.workspace_server import Running, acknowledge, frame, running, until, wait_closed
+from tests.localslack.workspaces import ALEX, DM, Clock
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.localslack.making import ALEX, DM, GENERAL, Api, section
+from tests.localslack.workspaces import ALEX, DM, GENERAL, Api, section
 
 Json = dict[str, Any]
 RECIPIENT = {"recipient_team_id": "T0000LOCAL", "recipient_user_id": ALEX.id}

@@ -6,7 +6,7 @@ import copy
 from pathlib import Path
 from typing import Any
 
-from tests.localslack.making import ALEX, MANIFEST, ROBIN, Api, home, modal, plain, section, text_input
+from tests.localslack.workspaces import ALEX, MANIFEST, ROBIN, Api, home, modal, plain, section, text_input
 
 
 def trigger(api: Api, user: str = ALEX.id) -> str:

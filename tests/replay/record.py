@@ -23,7 +23,7 @@ from tests.fakes.openai_server import Asked, Says
 from tests.scenarios.caldav import CalDav
 from tests.scenarios.person import Person, eventually
 from tests.scenarios.program import Program
-from tests.scenarios.speaking import Listener, speaking
+from tests.scenarios.understanding_server import Listener, speaking
 
 HERE = Path(__file__).parent
 NOW = "2026-03-02T07:00:00+01:00"

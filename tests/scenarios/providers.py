@@ -18,7 +18,7 @@ from tests.command_line import run_program
 from tests.emulators.google.accounts import Client
 from tests.emulators.google.emulator import GoogleEmulator
 from tests.emulators.microsoft.emulator import MicrosoftEmulator
-from tests.fakes.serving import serve_app
+from tests.fakes.asgi_server import serve_app
 from tests.scenarios.caldav import CalDav
 from tests.scenarios.chat import APP_TOKEN, BOT_TOKEN
 from tests.scenarios.day import STEPS

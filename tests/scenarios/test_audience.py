@@ -13,7 +13,7 @@ from tests.scenarios.caldav import CalDav
 from tests.scenarios.day import STEPS
 from tests.scenarios.person import Person, eventually, texts
 from tests.scenarios.program import Program
-from tests.scenarios.speaking import Listener, speaking
+from tests.scenarios.understanding_server import Listener, speaking
 
 from fateforger.slack import phrases
 

@@ -24,8 +24,8 @@ import pytest
 from tests.scenarios.caldav import CalDav
 from tests.scenarios.person import Json, NotSeen, controls, eventually, label, texts
 from tests.scenarios.program import Program
-from tests.scenarios.speaking import speaking
 from tests.scenarios.talk import FOLDER, Heard, Reader, Talk, Turn, new_lines, read_limits, read_talk
+from tests.scenarios.understanding_server import speaking
 
 from fateforger.calendar.event import OwnedId
 

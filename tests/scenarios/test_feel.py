@@ -12,8 +12,8 @@ from tests.command_line import run_program
 from tests.factories.words import wants
 from tests.fakes.openai_server import Says
 from tests.scenarios.program import Program
-from tests.scenarios.speaking import Listener, speaking
 from tests.scenarios.test_browser_day import CHROMIUM, page
+from tests.scenarios.understanding_server import Listener, speaking
 
 from fateforger.conversation.running_turns import STOPPED
 from fateforger.slack.notices import FIRST_WORDS

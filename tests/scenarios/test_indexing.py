@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 from tests.factories.constraints import version_of
-from tests.scenarios.indexing import open_memory
+from tests.scenarios.index_process import open_memory
 
 from fateforger.adapters.store.store import Store, open_store
 from fateforger.memory.versions import select_newest
@@ -36,7 +36,7 @@ SECONDS = 60
 @contextmanager
 def indexing(folder: Path, *how: str) -> Iterator[None]:
     """Run a process that indexes, and kill it in the end."""
-    process = subprocess.Popen([sys.executable, "-m", "tests.scenarios.indexing", str(folder), *how])
+    process = subprocess.Popen([sys.executable, "-m", "tests.scenarios.index_process", str(folder), *how])
     try:
         yield
         assert process.poll() is None

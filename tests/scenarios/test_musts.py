@@ -9,8 +9,8 @@ from tests.factories.told_rules import build_extraction, rule
 from tests.factories.words import also, inputs, new, opening, wants
 from tests.scenarios.caldav import CalDav
 from tests.scenarios.program import Program
-from tests.scenarios.speaking import Answers, Listener, speaking
 from tests.scenarios.test_whole_day import at
+from tests.scenarios.understanding_server import Answers, Listener, speaking
 
 pytestmark = pytest.mark.process
 

@@ -13,7 +13,7 @@ from tests.scenarios.caldav import CalDav
 from tests.scenarios.day import STEPS, THREE_TASKS, confirm_date, confirm_frame, open_tasks, start
 from tests.scenarios.person import Person, controls, eventually, label, texts
 from tests.scenarios.program import Program
-from tests.scenarios.speaking import Listener, speaking
+from tests.scenarios.understanding_server import Listener, speaking
 
 pytestmark = pytest.mark.process
 

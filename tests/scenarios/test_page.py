@@ -20,7 +20,8 @@ from playwright.async_api import Browser, Locator, Page, Route, ViewportSize, as
 from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncAck, AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
-from tests.localslack.making import (
+from tests.localslack.workspace_server import Running, running, until
+from tests.localslack.workspaces import (
     ALEX,
     APP_TOKEN,
     BOT_TOKEN,
@@ -35,7 +36,6 @@ from tests.localslack.making import (
     section,
     text_input,
 )
-from tests.localslack.running import Running, running, until
 
 import localslack as package
 

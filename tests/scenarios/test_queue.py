@@ -11,7 +11,7 @@ from tests.factories.words import first, work
 from tests.scenarios.person import Person, eventually, label, texts
 from tests.scenarios.person import controls as controls_of
 from tests.scenarios.program import Program
-from tests.scenarios.speaking import Listener, speaking
+from tests.scenarios.understanding_server import Listener, speaking
 
 from localslack import DEFAULT_USERS
 

@@ -13,8 +13,8 @@ from tests.scenarios.chat import Chat, chat_at, steps
 from tests.scenarios.person import Person, controls, eventually
 from tests.scenarios.program import Program
 from tests.scenarios.scripted_coordinator import state_card
-from tests.scenarios.speaking import Answers, Listener, speaking
 from tests.scenarios.store_faults import Failing
+from tests.scenarios.understanding_server import Answers, Listener, speaking
 
 from fateforger.session.cards import Card, Note, Prose
 from fateforger.session.messages import MOST_LATER, Outgoing

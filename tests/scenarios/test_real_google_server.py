@@ -19,8 +19,8 @@ import pytest
 from tests.architecture.test_compose import DOCKERFILES, SERVICES, instructions
 from tests.contracts.real_server import SERVER, answering, free_port, settings_in
 from tests.emulators.google.emulator import GoogleEmulator
+from tests.fakes.asgi_server import serve_app
 from tests.fakes.google_store import GoogleStore
-from tests.fakes.serving import serve_app
 from tests.scenarios.day import all_steps
 from tests.scenarios.program import Program
 

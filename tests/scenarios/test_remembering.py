@@ -9,7 +9,7 @@ from tests.factories.told_rules import build_extraction, rule
 from tests.factories.words import opening, wants
 from tests.scenarios.person import eventually
 from tests.scenarios.program import Program
-from tests.scenarios.speaking import Answers, Listener, speaking
+from tests.scenarios.understanding_server import Answers, Listener, speaking
 
 pytestmark = pytest.mark.process
 

@@ -15,8 +15,8 @@ from tests.factories.words import wants
 from tests.fakes.openai_server import Says
 from tests.scenarios.person import eventually
 from tests.scenarios.program import Program
-from tests.scenarios.speaking import Listener, speaking
 from tests.scenarios.test_whole_day import MONDAY
+from tests.scenarios.understanding_server import Listener, speaking
 
 pytestmark = pytest.mark.process
 

@@ -11,7 +11,7 @@ from tests.factories.words import wants
 from tests.fakes.openai_server import Says
 from tests.scenarios.person import Person, eventually
 from tests.scenarios.program import Program
-from tests.scenarios.speaking import Listener, speaking
+from tests.scenarios.understanding_server import Listener, speaking
 
 pytestmark = pytest.mark.process
 

@@ -16,7 +16,7 @@ from tests.scenarios.caldav import CalDav
 from tests.scenarios.day import STEPS, commit, start
 from tests.scenarios.person import Person, eventually
 from tests.scenarios.program import Program
-from tests.scenarios.speaking import Answers, Listener, speaking
+from tests.scenarios.understanding_server import Answers, Listener, speaking
 
 from fateforger.conversation.running_turns import STOPPED
 

@@ -17,7 +17,8 @@ from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncRespond
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
-from tests.localslack.making import (
+from tests.localslack.workspace_server import DEADLINE, Running, running, until
+from tests.localslack.workspaces import (
     ALEX,
     APP_TOKEN,
     BOT_TOKEN,
@@ -33,7 +34,6 @@ from tests.localslack.making import (
     section,
     text_input,
 )
-from tests.localslack.running import DEADLINE, Running, running, until
 
 from localslack import RATE_LIMITED
 

@@ -16,7 +16,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.examples import examples
 from tests.factories.recurrences import series
-from tests.security.walking import refusal
+from tests.security.checks import refusal
 
 from caldav_mcp.objects import Resource
 from caldav_mcp.recurrence import is_plain

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from tests.factories.recurrences import TRAPS, series
-from tests.security.walking import PLAIN, grows_linearly, peak_of, refusal
+from tests.security.checks import PLAIN, grows_linearly, peak_of, refusal
 
 from caldav_mcp.multistatus import read_multistatus
 from caldav_mcp.objects import Resource

@@ -12,7 +12,7 @@ import httpx
 import pytest
 from tests.contracts.stores import new_file
 from tests.factories.agents import Agents, token_for
-from tests.security.walking import PLAIN
+from tests.security.checks import PLAIN
 
 from fateforger.adapters.store.store import open_store
 from fateforger.agents.server import (

@@ -20,7 +20,7 @@ import click
 from tests.postgres import MISSING, programs, programs_with_vectors, running_server
 from tests.soak.chaos import open_chaos
 from tests.soak.days import Kind
-from tests.soak.killing import kill_again_and_again
+from tests.soak.kills import kill_again_and_again
 from tests.soak.run import KINDS, Script, Tally, play_all, stage
 from tests.soak.terminals import Played, play_some
 

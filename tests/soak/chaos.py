@@ -37,7 +37,7 @@ from tests.scenarios.gate import pass_on
 from tests.scenarios.person import Json, NotSeen, Person, eventually
 from tests.scenarios.providers import Connected, run, serve
 from tests.scenarios.radicale import Radicale, free_port
-from tests.scenarios.speaking import speaking
+from tests.scenarios.understanding_server import speaking
 from tests.soak.weather import REQUESTS, Listener, Spell, Weather, full_disk, hung_up, lock_database, stop_server
 
 from fateforger.slack.manifest import app_manifest

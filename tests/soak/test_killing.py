@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.soak.killing import kill_again_and_again
+from tests.soak.kills import kill_again_and_again
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(1_200)]  # each kill takes a start of the program
 

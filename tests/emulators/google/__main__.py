@@ -10,8 +10,8 @@ from zoneinfo import ZoneInfo
 import click
 from tests.emulators.google.accounts import Client, GoogleAccounts
 from tests.emulators.google.emulator import GoogleEmulator
+from tests.fakes.asgi_server import serve_app
 from tests.fakes.google_store import GoogleStore
-from tests.fakes.serving import serve_app
 
 
 def main() -> None:

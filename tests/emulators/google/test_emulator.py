@@ -13,8 +13,8 @@ import pytest
 import pytest_asyncio
 from tests.contracts.calendar_contract import HOUR, NINE
 from tests.emulators.google.emulator import GoogleEmulator
+from tests.fakes.asgi_server import serve_app
 from tests.fakes.google_store import GoogleStore
-from tests.fakes.serving import serve_app
 
 pytestmark = pytest.mark.asyncio
 SCOPE = "https://www.googleapis.com/auth/calendar.events"

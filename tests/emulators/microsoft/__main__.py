@@ -9,7 +9,7 @@ import argparse
 import asyncio
 
 from tests.emulators.microsoft.emulator import ANN, MicrosoftEmulator
-from tests.fakes.serving import serve_app
+from tests.fakes.asgi_server import serve_app
 
 
 async def serve(emulator: MicrosoftEmulator, port: int) -> None:

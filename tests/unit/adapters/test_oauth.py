@@ -12,7 +12,7 @@ import httpx
 import pytest
 import pytest_asyncio
 from tests.emulators.google.emulator import Fault, GoogleEmulator
-from tests.fakes.serving import serve_app
+from tests.fakes.asgi_server import serve_app
 
 from fateforger.adapters import oauth
 from fateforger.adapters.oauth import OAuthApp, OAuthClient, OAuthProvider, Tokens, open_token_source

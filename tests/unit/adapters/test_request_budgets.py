@@ -11,7 +11,7 @@ from tests.emulators.google.connected import connect_person
 from tests.emulators.google.emulator import GoogleEmulator
 from tests.emulators.microsoft.emulator import MicrosoftEmulator
 from tests.factories.microsoft import Signed
-from tests.fakes.serving import serve_app
+from tests.fakes.asgi_server import serve_app
 
 from fateforger.adapters.answers import read_retry_after
 from fateforger.adapters.clock import SystemClock

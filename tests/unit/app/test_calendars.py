@@ -7,7 +7,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.caldav_mcp.making import OpenRadicale
+from tests.caldav_mcp.clients import OpenRadicale
 from tests.fakes.google_mcp import GoogleMcp, Says
 from tests.fakes.google_store import GoogleStore
 from tests.fakes.google_tools import GoogleTools, OneCalendar

@@ -18,8 +18,8 @@ from tests.contracts.session_examples import session as any_session
 from tests.emulators.google.accounts import Client, GoogleAccounts
 from tests.emulators.google.emulator import CUT, Fault, GoogleEmulator
 from tests.emulators.microsoft.emulator import MicrosoftEmulator
+from tests.fakes.asgi_server import serve_app
 from tests.fakes.google_store import GoogleStore
-from tests.fakes.serving import serve_app
 from tests.unit.conversation.person import ManualClock
 
 from fateforger.adapters.store.connections import SqlConnections, Vault, new_key

@@ -14,7 +14,7 @@ from joserfc.jwk import RSAKey
 from tests.emulators.google.accounts import GoogleAccounts, Robot
 from tests.emulators.google.emulator import GoogleEmulator
 from tests.emulators.microsoft.emulator import MicrosoftEmulator
-from tests.fakes.serving import serve_app
+from tests.fakes.asgi_server import serve_app
 from tests.unit.conversation.person import ManualClock
 
 from fateforger.adapters.google.client import SCOPES

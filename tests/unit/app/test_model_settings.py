@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests.factories.constraints import version_of
-from tests.factories.reading import read_message
+from tests.factories.message_reader import read_message
 from tests.factories.words import wants
 from tests.fakes.openai_server import KEY, MODEL, Asked, Says, in_turn, model_server
 from tests.fakes.scripted_model import ScriptedModel

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from tests.command_line import run_program
-from tests.factories.evaluating import knowing
+from tests.factories.evaluation_server import knowing
 from tests.factories.words import wants
 from tests.fakes.openai_server import MODEL
 from tests.fakes.scripted_model import ScriptedModel

@@ -18,7 +18,7 @@ from tests.fakes.scripted_model import Line, ScriptedModel
 from tests.unit.conversation.person import ANNA, CHANNEL, Harness, Person, open_harness_at
 from tests.unit.conversation.queue.person import words_of
 from tests.unit.conversation.rules import avoiding
-from tests.unit.conversation.talking import Talker, talker_at
+from tests.unit.conversation.talker import Talker, talker_at
 
 from fateforger.errors import MemoryUnavailable, ModelAuthFailed, ModelUnreachable
 from fateforger.memory.contradiction import build_archiving, find_candidates

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.factories.hostile import SPOKEN, TONGUES, broken_texts, generate_inventions, generate_mutations
-from tests.factories.reading import read_message
+from tests.factories.message_reader import read_message
 from tests.factories.sessions import fields_of, with_fields
 from tests.factories.wishes import wish
 from tests.factories.words import (

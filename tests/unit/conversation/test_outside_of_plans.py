@@ -13,7 +13,7 @@ from tests.factories.words import also, build_move, inputs_of, new, opening, out
 from tests.unit.conversation.person import AMSTERDAM, ANNA, CHANNEL
 from tests.unit.conversation.queue.person import words_of
 from tests.unit.conversation.rules import CALLS, QUIET
-from tests.unit.conversation.talking import Said, Talker, about, talker_at
+from tests.unit.conversation.talker import Said, Talker, about, talker_at
 
 from fateforger.conversation.running_turns import STOPPED, STOPPED_AT_REST
 from fateforger.memory.record import ConstraintRecord

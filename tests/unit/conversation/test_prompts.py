@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from benchmarks import bench_prompts
 from tests.factories.constraints import version_of
-from tests.factories.reading import read_message
+from tests.factories.message_reader import read_message
 from tests.factories.sessions import with_fields
 from tests.factories.words import wants
 from tests.fakes.scripted_model import ScriptedModel

@@ -14,7 +14,7 @@ from tests.factories.words import day, inputs, new, outside, wants
 from tests.fakes.scripted_model import Line, ScriptedModel
 from tests.unit.conversation.person import ANNA, Harness, Person, open_harness_at
 from tests.unit.conversation.queue.person import words_of
-from tests.unit.conversation.talking import talker_at
+from tests.unit.conversation.talker import talker_at
 
 from fateforger.memory.ports import Recollection
 from fateforger.memory.versions import Version

@@ -11,7 +11,7 @@ from tests.factories.wishes import rule, wish
 from tests.factories.words import also, build_move, patch, wanting, wants, work
 from tests.unit.conversation.person import CHANNEL
 from tests.unit.conversation.queue.person import words_of
-from tests.unit.conversation.talking import Talker, talker_at
+from tests.unit.conversation.talker import Talker, talker_at
 
 from fateforger.session.stages import TimeboxingStage
 from fateforger.tasks.task import PlanDay, TaskState

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.factories.instances import any_day, day_of
-from tests.factories.moving import moved_share
+from tests.factories.moved_meetings import moved_share
 from tests.laws.drafting_checker import Judge
 
 from fateforger.drafting.instance import Instance, read_instance

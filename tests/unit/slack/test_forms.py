@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, time
 from typing import Any
 
 import pytest
-from tests.factories.listening import dispatch
+from tests.factories.listeners import dispatch
 
 from fateforger.session.cards import Button, Choice, Prose
 from fateforger.session.forms import (

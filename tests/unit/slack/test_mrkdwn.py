@@ -7,7 +7,7 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.security.walking import grows_linearly
+from tests.security.checks import grows_linearly
 
 from fateforger.session.cards import plain
 from fateforger.slack.mrkdwn import parse_typed, split, strip_marks, to_mrkdwn

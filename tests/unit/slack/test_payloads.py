@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, time
 from typing import Any
 
 import pytest
-from tests.factories.listening import Call, dispatch
+from tests.factories.listeners import Call, dispatch
 
 from fateforger.session.cards import Button, Card, Choice, Control, Controls, DatePick, Menu, Prose, Select, TimePick
 from fateforger.session.forms import ChoiceField, Click, Form, FormRequest, TextField

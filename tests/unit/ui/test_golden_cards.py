@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.factories.agents import proposal
-from tests.factories.printing import print_card
+from tests.factories.card_text import print_card
 from tests.unit.conversation.person import ANNA, Harness, Person, meeting, open_harness_at
 from tests.unit.conversation.queue.person import QueuePerson
 from tests.unit.conversation.sessions import plan_session, session

@@ -24,7 +24,7 @@ from tests.factories.words import Answer, wanting, wants
 from tests.unit.conversation.person import ANNA, Person, open_harness_at
 from tests.unit.conversation.queue.person import QueuePerson
 from tests.unit.conversation.sessions import MORNING, TZ, at, event, make_command, plan_session, session, task
-from tests.unit.conversation.talking import Talker, talker_at
+from tests.unit.conversation.talker import Talker, talker_at
 from tests.unit.conversation.test_parity import make_guess
 from tests.unit.quality import days
 from tests.unit.ui.test_golden_cards import queue, walk

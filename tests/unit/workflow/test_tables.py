@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.unit.workflow.asking import ask_engine, verdict
+from tests.unit.workflow.rule_checks import ask_engine, verdict
 
 from fateforger.workflow.conformance import Verdict, combine_verdicts
 

@@ -15,9 +15,9 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from tests.contracts.calendar_contract import HOUR, NINE, fields, make_owned_id, marker, put
+from tests.fakes.asgi_server import serve_app
 from tests.fakes.google_mcp import Drops, Forgets, GoogleMcp, Hangs, Waits
 from tests.fakes.google_store import GoogleStore
-from tests.fakes.serving import serve_app
 
 from fateforger.adapters.calendar.calendars import McpCalendar, open_mcp_calendar
 from fateforger.adapters.calendar.connection import CALLS_AT_ONCE

@@ -11,8 +11,8 @@ import pytest
 import pytest_asyncio
 from tests.emulators.google.connected import connect_person
 from tests.emulators.google.emulator import GoogleEmulator
+from tests.fakes.asgi_server import serve_app
 from tests.fakes.google_store import GoogleStore
-from tests.fakes.serving import serve_app
 
 from fateforger.adapters.google.calendars import GoogleCalendar
 from fateforger.adapters.google.client import GoogleClient

@@ -13,7 +13,7 @@ from joserfc.jwk import RSAKey
 from tests.contracts.calendar_contract import HOUR, NINE, put
 from tests.emulators.google.accounts import Robot
 from tests.emulators.google.emulator import GoogleEmulator
-from tests.fakes.serving import serve_app
+from tests.fakes.asgi_server import serve_app
 from tests.unit.adapters.google.conftest import ManualClock
 
 from fateforger.adapters.google.calendars import GoogleCalendar, try_account

@@ -16,8 +16,8 @@ from starlette.applications import Starlette
 from starlette.types import Message, Receive, Scope, Send
 from tests.contracts.calendar_contract import DAY, HOUR, MINUTE, NINE, make_owned_id, put
 from tests.emulators.google.emulator import Fault, GoogleEmulator
+from tests.fakes.asgi_server import serve_app
 from tests.fakes.google_store import GoogleStore
-from tests.fakes.serving import serve_app
 from tests.unit.adapters.google.conftest import ManualClock
 
 from fateforger.adapters.google.calendars import GoogleCalendar, GoogleChannels

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from tests.factories.constraints import version_of
-from tests.fakes.serving import serve_app
+from tests.fakes.asgi_server import serve_app
 
 from fateforger.adapters.memory.adapter import Mem0Memory
 from fateforger.adapters.memory.vectors import Embedded, FastEmbed, OpenAiEmbeddings

@@ -15,7 +15,7 @@ import pytest
 import pytest_asyncio
 from tests.contracts.calendar_contract import HOUR, NINE, fields, make_owned_id, marker
 from tests.emulators.microsoft.emulator import ANN, Fault, MicrosoftEmulator
-from tests.fakes.serving import serve_app
+from tests.fakes.asgi_server import serve_app
 
 from fateforger.adapters.microsoft.calendar import MicrosoftCalendar
 from fateforger.adapters.microsoft.client import ORGANIZATION_SCOPES, SCOPES, Directory, GraphClient

@@ -15,7 +15,7 @@ from tests.contracts.calendar_contract import HOUR, NINE
 from tests.emulators.microsoft.emulator import MicrosoftEmulator
 from tests.emulators.microsoft.mailbox import PRIMARY
 from tests.factories.microsoft import Signed
-from tests.fakes.serving import serve_app
+from tests.fakes.asgi_server import serve_app
 
 from fateforger.adapters.microsoft.calendar import MicrosoftCalendar, MicrosoftChannels
 from fateforger.adapters.microsoft.client import GraphClient

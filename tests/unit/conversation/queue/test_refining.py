@@ -10,7 +10,7 @@ import pytest
 from tests.factories.words import wanting, wants, work
 from tests.unit.conversation.person import ANNA, CHANNEL, MONDAY
 from tests.unit.conversation.queue.person import DM, QueuePerson, labels, words_of
-from tests.unit.conversation.talking import Talker, talker_at
+from tests.unit.conversation.talker import Talker, talker_at
 
 from fateforger.conversation.queue.refinement import FOCUS_FOR
 from fateforger.session.queue_commands import RefineTasks

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from tests.fakes.openai_server import Asked, Says
-from tests.scenarios.speaking import Listener, speaking
+from tests.scenarios.understanding_server import Listener, speaking
 
 from fateforger.conversation.evaluation_cases import ANSWERS, Case, parse_answer
 from fateforger.conversation.language.model_calls import system_text

@@ -13,7 +13,7 @@ from typing import Any
 
 import httpx
 import uvicorn
-from tests.localslack.making import ALEX, APP_TOKEN, BOT_TOKEN, DM, MANIFEST, settings
+from tests.localslack.workspaces import ALEX, APP_TOKEN, BOT_TOKEN, DM, MANIFEST, settings
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 

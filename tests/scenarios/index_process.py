@@ -1,4 +1,4 @@
-"""A process that only indexes: ``python -m tests.scenarios.indexing DIRECTORY [meaning]``, until it is killed."""
+"""A process that only indexes: ``python -m tests.scenarios.index_process DIRECTORY [meaning]``, until it is killed."""
 
 from __future__ import annotations
 
