@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import gc
 import os
+import shutil
 import ssl
 import tempfile
 from collections.abc import Generator
@@ -28,8 +29,19 @@ HERE = Path(__file__).parent
 EXTRA = frozenset({"caldav_mcp", "localslack", "mutants", "soak"})
 """Directories of tests that take long and seldom fail."""
 
+MEMORY = Path("/dev/shm")
+"""A file system in memory, which Linux has."""
+
 WRITES_TIMES = "TIMES_WRITE" in os.environ
 LONG_TESTS = frozenset[str]() if WRITES_TIMES else read_long_tests()
+
+
+def _can_hold_files(folder: Path) -> bool:
+    """Check whether tests can write their files here, and run programs from it."""
+    if not os.access(folder, os.W_OK | os.X_OK) or os.statvfs(folder).f_flag & os.ST_NOEXEC:
+        return False
+    return shutil.disk_usage(folder).free > 4 << 30
+
 
 settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", settings.get_profile("suite"), derandomize=True, database=None)
@@ -50,6 +62,9 @@ for name in list(os.environ):
 # Each HTTP client reads all certificates that the machine trusts, which takes longer than most tests.
 ssl.create_default_context = functools.cache(ssl.create_default_context)  # type: ignore[assignment]  # same calls
 use_latest_zones()  # as commands do, which run in this process too
+# In memory where the system has room: databases wait for the disk at each commit, a tenth of the time of all tests.
+if "TMPDIR" not in os.environ and _can_hold_files(MEMORY):
+    os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
 # Not the data of the person who runs the tests, which may also be from another version.
 DATA_HOME = tempfile.TemporaryDirectory(prefix="fateforger-tests-")
 os.environ["XDG_DATA_HOME"] = DATA_HOME.name
@@ -57,11 +72,11 @@ os.environ["XDG_DATA_HOME"] = DATA_HOME.name
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
-    """Return three workers for two cores: many tests wait for programs and servers, and others can use that time."""
+    """Return two workers more than cores, or half as many again: many tests wait for programs and servers."""
     if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
         return None
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return cores + cores // 2
+    return cores + max(2, cores // 2)
 
 
 def pytest_configure(config: pytest.Config) -> None:
