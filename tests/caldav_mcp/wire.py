@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import urlsplit
@@ -68,10 +68,18 @@ class Wire:
     async def _forward(self, request: bytes) -> bytes:
         parts = urlsplit(self.target)
         reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
-        writer.write(request)
-        answer = await reader.read()
-        writer.close()
-        return answer
+        try:
+            writer.write(request)
+            return await reader.read()
+        finally:
+            await close_connection(writer)
+
+
+async def close_connection(writer: asyncio.StreamWriter) -> None:
+    """Close a connection at once, with what was not sent yet, and wait until its socket is closed."""
+    writer.transport.abort()
+    with suppress(ConnectionError):
+        await writer.wait_closed()
 
 
 def _length(head: bytes) -> int:

@@ -17,6 +17,7 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
+from tests.caldav_mcp.wire import close_connection
 from tests.scenarios.person import Person
 from tests.scenarios.program import Program
 from tests.security.test_entry_points_limits import HALF, client, median_of_health, open_connection
@@ -48,7 +49,7 @@ async def _trickle(port: int, path: str) -> tuple[bytes, float]:
             writer.write(b"x")
             await writer.drain()
         await asyncio.wait({reading}, timeout=0.02)
-    writer.close()
+    await close_connection(writer)
     with suppress(ConnectionError):
         return reading.result(), time.monotonic() - began
     return b"", time.monotonic() - began
