@@ -12,15 +12,19 @@ import uvicorn
 
 
 @contextlib.asynccontextmanager
-async def serve_app(app: Any, *, port: int = 0, lifespan: bool = True, websockets: bool = False) -> AsyncIterator[str]:
-    """Serve on 127.0.0.1 and yield the base URL. Connections still open at the end are cut.
+async def serve_app(
+    app: Any,
+    *,
+    port: int = 0,
+    listener: socket.socket | None = None,
+    lifespan: bool = True,
+    websockets: bool = False,
+) -> AsyncIterator[str]:
+    """Serve on 127.0.0.1, or at a socket that is bound, and yield the base URL. Connections still open at the end are cut.
 
     ``lifespan``: the app gets events of its start and end. ``websockets``: it accepts them.
     """
-    # With the protocol named, the event loop switches Nagle's algorithm off; else each answer may wait 40 ms.
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    listener.bind(("127.0.0.1", port))
+    listener = listener or bind_socket(port)
     config = uvicorn.Config(
         app,
         log_config=None,
@@ -46,3 +50,14 @@ async def serve_app(app: Any, *, port: int = 0, lifespan: bool = True, websocket
         for connection in list(server.server_state.connections):
             connection.transport.abort()
         await asyncio.sleep(0)  # let the event loop close the sockets
+
+
+def bind_socket(port: int = 0, *, shared: bool = False) -> socket.socket:
+    """Return a socket at a port of 127.0.0.1, which others may use as well if it is ``shared``; 0 is a free port.
+
+    With the protocol named, the event loop switches Nagle's algorithm off; else each answer may wait 40 ms.
+    """
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT if shared else socket.SO_REUSEADDR, 1)
+    listener.bind(("127.0.0.1", port))
+    return listener

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import socket
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
@@ -15,8 +14,8 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import httpx
-import uvicorn
 from starlette.applications import Starlette
+from tests.fakes.asgi_server import bind_socket, serve_app
 from tests.scenarios.radicale import free_port
 from tests.scenarios.scripted_coordinator import ScriptedCoordinator
 
@@ -87,15 +86,13 @@ async def workspace_at(
         **settings,
     )
     workspace = create_workspace(config, now=lambda: datetime.now(UTC))
-    server = uvicorn.Server(uvicorn.Config(workspace.app, log_level="warning", timeout_graceful_shutdown=2))
-    serving = asyncio.create_task(server.serve(sockets=[listening]))
-    await eventually(lambda: _true(server.started), "the workspace is served")
     try:
-        yield workspace
+        async with serve_app(workspace.app, listener=listening, websockets=True):
+            try:
+                yield workspace
+            finally:
+                workspace.hub.drop()
     finally:
-        workspace.hub.drop()
-        server.should_exit = True
-        await serving
         workspace.close()
 
 
@@ -118,18 +115,10 @@ async def answering(workspace: Workspace, room: SlackApp) -> AsyncIterator[None]
         return
     endpoint = EventsEndpoint()
     endpoint.slack = room
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-    listener.bind(("127.0.0.1", urlsplit(urls.events).port or 0))
+    listener = bind_socket(urlsplit(urls.events).port or 0, shared=True)
     app = Starlette(routes=endpoint.routes(login(workspace)))
-    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="off", timeout_graceful_shutdown=2))
-    serving = asyncio.create_task(server.serve(sockets=[listener]))
-    await eventually(lambda: _true(server.started), "the chat side is served")
-    try:
+    async with serve_app(app, listener=listener, lifespan=False):
         yield
-    finally:
-        server.should_exit = True
-        await serving
 
 
 @dataclass
