@@ -76,7 +76,7 @@ class Wire:
 
 
 async def close_connection(writer: asyncio.StreamWriter) -> None:
-    """Close a connection at once, with what was not sent yet, and wait until its socket is closed."""
+    """Close a connection without sending the rest, and wait until its socket is closed."""
     writer.transport.abort()
     with suppress(ConnectionError):
         await writer.wait_closed()
