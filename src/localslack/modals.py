@@ -96,6 +96,7 @@ class Modals:
         view["state"] = {"values": state_values(view["blocks"], before["state"]["values"])}
         with self._store.database.transaction():
             self._store.views.replace(view)
+            self._replaced.keep((before["id"],), before["blocks"])
             self._show(user, view)
         return view
 

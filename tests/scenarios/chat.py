@@ -285,9 +285,10 @@ class Person:
     async def use_in(self, view: Json, label: str, state: Json) -> Json:
         block_id, element = control(view["blocks"], label)
         action = {"type": element["type"], "action_id": element["action_id"], "block_id": block_id}
-        return await self.post(
-            "/ui/action", surface={"type": "view", "view_id": view["id"]}, action=action, state=state
-        )
+        surface = {"type": "view", "view_id": view["id"]}
+        answer = await self.post("/ui/action", surface=surface, action=action, state=state)
+        assert answer["ok"], answer
+        return answer
 
     async def submit(self, view: Json, state: Json) -> Json:
         return await self.post("/ui/view_submit", view_id=view["id"], state=state)

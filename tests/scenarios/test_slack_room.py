@@ -31,7 +31,7 @@ from fateforger.app.slack import SlackApp, run_slack_app
 from fateforger.errors import BadInput, StoreUnavailable, WorldError
 from fateforger.session.cards import Card, Prose
 from fateforger.session.commands import InboxCommand
-from fateforger.session.commands.thread import StartTimeboxing
+from fateforger.session.commands.thread import StartTimeboxing, TimeboxingUserReply
 from fateforger.session.messages import Outgoing
 from fateforger.session.model import Session
 from fateforger.slack import limits, phrases
@@ -413,6 +413,87 @@ async def test_a_form_says_that_what_was_pressed_in_it_waits(
         assert "0 steps" in str(await row_says(phrases.FORM_WAITS))
         go_on.set()
         assert phrases.FORM_WAITS not in str(await row_says("1 steps. Done."))
+
+
+async def test_what_is_asked_last_in_a_form_stays_when_an_earlier_press_in_it_is_done(
+    workspace: Workspace, tmp_path: Path, alex: Person
+) -> None:
+    """S498: a refresh for a command that was slow shows what the person has asked to see since."""
+    go_on = asyncio.Event()
+
+    def busy(coordinator: ScriptedCoordinator) -> None:
+        async def when_told(command: InboxCommand) -> None:
+            if isinstance(command, TimeboxingUserReply) and command.text == "count deep":
+                await go_on.wait()
+
+        coordinator.before_handling = when_told
+
+    async def list_says(*lines: str) -> Json:
+        async def look() -> Json | None:
+            top = await alex.modal()
+            told = (
+                []
+                if top is None
+                else [text for text in texts(top["blocks"]) if text in {"walk", "write", "count deep"}]
+            )
+            return top if told == list(lines) else None
+
+        return await eventually(look, f"the list with {lines}")
+
+    async def step_says(words: str) -> Json:
+        async def look() -> Json | None:
+            top = await alex.modal()
+            return top if top and any(words in text for text in texts(top["blocks"])) else None
+
+        return await eventually(look, words)
+
+    async with chat_at(workspace, tmp_path, prepare=busy, timing=Timing(form=0.1)):
+        ts = await alex.start()
+        for said in ("walk", "write"):
+            await alex.say(said, ts)
+            await alex.sees(ts, said)
+        await alex.use(await alex.sees(ts, "2 steps"), "All steps")
+        view = await list_says("walk", "write")
+        searched = {"field.words~1": {"value": {"type": "plain_text_input", "value": "wa"}}}
+        assert (await alex.submit(view, searched))["errors"] is None
+        await alex.use_in(await list_says("walk"), "Look", {})
+        await alex.use_in(await step_says("Count here"), "Count here", {})
+        await alex.close(await step_says(phrases.FORM_WAITS))
+        await alex.use_in(await list_says("walk"), "Everything", {})
+        await list_says("walk", "write")
+        go_on.set()
+        await list_says("walk", "write", "count deep")
+
+
+async def test_a_press_in_a_form_counts_even_if_the_form_was_refreshed_just_before(chat: Chat, alex: Person) -> None:
+    """S498: a press may come from a form as it was before the bot refreshed it."""
+    ts = await alex.start()
+    await alex.use((await alex.thread(ts))[0], "All steps")
+
+    async def list_says(words: str) -> Json:
+        async def look() -> Json | None:
+            top = await alex.modal()
+            return top if top and words in str(top["blocks"]) else None
+
+        return await eventually(look, words)
+
+    before = await list_says("Everything")
+    await alex.say("walk", ts)
+    await alex.sees(ts, "1 steps")
+    shown = {key: before[key] for key in ("type", "title", "submit", "close", "private_metadata", "blocks")}
+    refreshed = chat.workspace.modals.update(before["id"], shown, None)
+    assert refreshed["hash"] != before["hash"]
+    block_id, button = control(before["blocks"], "Everything")
+    (person,) = (one for one in chat.workspace.config.users if one.id == ALEX)
+    await chat.workspace.interactivity.ask(
+        "interactive",
+        {
+            **interactions.common("block_actions", person, chat.workspace.triggers.issue(ALEX)),
+            **interactions.on_view(before),
+            "actions": [{key: button[key] for key in ("type", "action_id", "value")} | {"block_id": block_id}],
+        },
+    )
+    await list_says("walk")
 
 
 async def test_a_form_that_slack_does_not_open_is_said_to_be_tried_again(chat: Chat, alex: Person) -> None:

@@ -243,7 +243,7 @@ async def test_what_is_no_longer_there_is_not_pressed(tmp_path: Path) -> None:
 
 
 async def test_what_was_there_a_moment_ago_reaches_the_app_as_it_was(tmp_path: Path) -> None:
-    """A page that does not show a change yet: a message, and the Home tab."""
+    """A page that does not show a change yet: a message, the Home tab, and a form."""
 
     def listen(bot: Bot) -> None:
         @bot.app.action("go")
@@ -265,7 +265,12 @@ async def test_what_was_there_a_moment_ago_reaches_the_app_as_it_was(tmp_path: P
         assert (await press(served, {"ts": posted["ts"]}, "v0", go))["ok"] is False
         at_home = await served.act("action", surface={"type": "home"}, action={**go, "block_id": "v4"})
         assert at_home == {"ok": True}
-        assert bot.seen == [("v5", "v5"), ("v4", "v4"), ("v1", "v1"), ("v4", "v4")]
+        trigger = served.workspace.triggers.issue(ALEX.id)
+        opened = (await bot.client.views_open(trigger_id=trigger, view=modal(*row("v0"))))["view"]
+        await bot.client.views_update(view_id=opened["id"], view=modal(*row("v1")))
+        form = {"type": "view", "view_id": opened["id"]}
+        assert await served.act("action", surface=form, action={**go, "block_id": "v0"}) == {"ok": True}
+        assert bot.seen == [("v5", "v5"), ("v4", "v4"), ("v1", "v1"), ("v4", "v4"), ("v0", "v0")]
 
 
 async def test_an_ephemeral_answer_can_be_replaced_by_its_button(tmp_path: Path) -> None:

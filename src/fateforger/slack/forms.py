@@ -7,9 +7,10 @@ import hashlib
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, assert_never
+from weakref import WeakValueDictionary
 
 from slack_sdk.web.async_client import AsyncWebClient
 
@@ -203,15 +204,30 @@ _NOWHERE = Place(None)
 """Modals have no channel; further messages go to direct messages."""
 
 
+@dataclass(slots=True, weakref_slot=True, eq=False)
+class _OpenView:
+    """View that is being refreshed, by one holder of ``turn`` at a time.
+
+    ``asked`` is what the person asked last to see in it, if they did while it was being refreshed.
+    """
+
+    asked: FormRequest | None = None
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
 @dataclass(frozen=True, slots=True)
 class FormHandler:
-    """Opens, refreshes and submits forms. All methods raise ``StoreError``."""
+    """Opens, refreshes and submits forms. All methods raise ``StoreError``.
+
+    A view always shows what the person asked last to see in it, however long an earlier refresh takes.
+    """
 
     door: CoordinatorPort
     requests: RequestHandler
     client: AsyncWebClient
     background: BackgroundTasks
     timing: Timing
+    _views: WeakValueDictionary[str, _OpenView] = field(default_factory=WeakValueDictionary, init=False)
 
     async def open(
         self, request: FormRequest, trigger_id: str, place: Place, *, below: FormAddress | None = None
@@ -225,14 +241,13 @@ class FormHandler:
             await self._open(request, trigger_id, below)
 
     async def refresh(self, request: FormRequest, shown: OpenForm) -> None:
-        """Refresh a form. Typed values stay, because the fields keep their ids.
-
-        A click on a form that has changed since is too late and changes nothing.
-        """
+        """Refresh a form. Typed values stay, because the fields keep their ids."""
+        view = self._view(shown)
+        view.asked = request
         async with self.requests.tell_refusal(request.user_id, _NOWHERE):
             await self.requests.check_access(request.session_id, request.user_id)
             try:
-                await self._show(await self.door.open_form(request), shown)
+                await self._show(view, request, shown)
             except SlackCallError as trouble:
                 log.info("a form was not shown again: %s", trouble)
 
@@ -242,9 +257,7 @@ class FormHandler:
             await self.requests.check_access(click.session_id, click.user_id)
             command = self.door.read_click(click)
             await self.requests.record(command)
-            # Whatever the view was meanwhile, it is replaced, so its hash does not count.
-            shown = (replace(form, hash=None), *form.below)
-            self.background.start(self._show_when_done(command, shown), name="an open form")
+            self.background.start(self._show_when_done(command, (form, *form.below)), name="an open form")
 
     async def submit(
         self, submission: FormSubmission, shown: OpenForm, blocks: Mapping[str, str], unreadable: Mapping[str, str]
@@ -268,6 +281,13 @@ class FormHandler:
         if isinstance(read, FormErrors):
             return _build_errors(blocks, read.errors)
         if isinstance(read, Form):
+            self._view(shown).asked = FormRequest(
+                form=read.form,
+                session_id=read.session_id,
+                user_id=submission.user_id,
+                target=read.target,
+                size=read.size,
+            )
             return {"response_action": "update", "view": modal(read, shown.address.below)}
         await self.requests.record(read)
         if shown.below:
@@ -301,14 +321,15 @@ class FormHandler:
 
         Forms that were closed meanwhile, or whose subject is gone, are skipped.
         """
+        views = [(self._view(shown), shown) for shown in forms]
         try:
             if not await self._done_within(command, self.timing.form):
-                await self._show_all(command, forms, waiting=True)
+                await self._show_all(command, views, waiting=True)
                 await self._done_within(command, self.timing.patience)
         except StoreError as error:
             log.warning("a form was not shown again: %s", error.message)
             return
-        await self._show_all(command, forms)
+        await self._show_all(command, views)
 
     async def _done_within(self, command: Command, seconds: float) -> bool:
         try:
@@ -319,21 +340,33 @@ class FormHandler:
             return False
         return True
 
-    async def _show_all(self, command: Command, forms: Sequence[OpenForm], *, waiting: bool = False) -> None:
-        for shown in forms:
+    async def _show_all(
+        self, command: Command, views: Sequence[tuple[_OpenView, OpenForm]], *, waiting: bool = False
+    ) -> None:
+        for view, shown in views:
+            request = shown.build_request(command.user_id, done=command.command_id)
             try:
-                form = await self.door.open_form(shown.build_request(command.user_id, done=command.command_id))
-                if waiting:
-                    form = replace(form, fields=(Prose(text=_(phrases.FORM_WAITS)), *form.fields))
-                await self._show(form, shown)
+                await self._show(view, request, shown, waiting=waiting)
             except (UserError, StoreError) as error:
                 log.info("the form %s was not shown again: %s", shown.address.form, error.message)
             except SlackCallError as trouble:
                 log.info("the form %s was not shown again: %s", shown.address.form, trouble)
 
-    async def _show(self, form: Form, shown: OpenForm) -> None:
-        view = modal(form, shown.address.below)
-        await call_slack(self.client.views_update(view_id=shown.view_id, hash=shown.hash, view=view))
+    def _view(self, shown: OpenForm) -> _OpenView:
+        return self._views.setdefault(shown.view_id, _OpenView())
+
+    async def _show(self, view: _OpenView, request: FormRequest, shown: OpenForm, *, waiting: bool = False) -> None:
+        """Show what is requested, or what the person asked later to see in the same view."""
+        async with view.turn:
+            while True:
+                asked = view.asked
+                form = await self.door.open_form(replace(asked or request, done=request.done))
+                if view.asked is asked:
+                    break
+            if waiting:
+                form = replace(form, fields=(Prose(text=_(phrases.FORM_WAITS)), *form.fields))
+            # Its hash would refuse a press that came just after a refresh of the bot's own.
+            await call_slack(self.client.views_update(view_id=shown.view_id, view=modal(form, shown.address.below)))
 
 
 def _build_errors(blocks: Mapping[str, str], errors: Mapping[str, str]) -> dict[str, Any]:

@@ -134,14 +134,10 @@ class ControlUse:
 
 @dataclass(frozen=True, slots=True)
 class OpenForm:
-    """Form that is open.
-
-    ``hash`` is that of the view as the person saw it, if they used it; ``below`` are the forms under it, nearest first.
-    """
+    """Form that is open; ``below`` are the forms under it, nearest first."""
 
     address: FormAddress
     view_id: str
-    hash: str | None = None
     below: tuple[OpenForm, ...] = ()
 
     def build_request(self, user_id: str, *, done: str | None = None) -> FormRequest:
@@ -310,7 +306,7 @@ def parse_form(view: Json) -> OpenForm | None:
             continue
         below.append(OpenForm(under, view_id))
         under = under.below
-    return OpenForm(address, view["id"], view["hash"], tuple(below))
+    return OpenForm(address, view["id"], tuple(below))
 
 
 def list_entries(view: Json) -> dict[str, tuple[str, Json]]:

@@ -140,7 +140,7 @@ class Replaced:
     A page may not show a change yet when a person presses an element that was there. The app gets the action, as from
     Slack, and decides what that means now.
 
-    The name of a place is unique: the channel and ts of a message, or the id of a Home tab's view.
+    The name of a place is unique: the channel and ts of a message, or the id of a view.
     """
 
     def __init__(self) -> None:

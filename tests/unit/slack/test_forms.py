@@ -101,7 +101,7 @@ def test_a_form_comes_back_with_what_it_was_opened_with() -> None:
     address = FormAddress(form="task", session="s1", target="t1", size=2)
     assert filled == {
         "submission": expected,
-        "shown": OpenForm(address, "V1", "h1"),
+        "shown": OpenForm(address, "V1"),
         "blocks": {name: f"field.{name}" for name in values},
         "unreadable": {},
     }

@@ -476,7 +476,7 @@ def test_the_button_for_more_rows() -> None:
         actions=[{"type": "button", "action_id": "more#0", "block_id": "more", "action_ts": "1"}],
     )
     request = FormRequest(form="tasks", session_id="s1", user_id="U1", target="t", size=3)
-    here = OpenForm(FormAddress(form="tasks", session="s1", target="t", size=2), "V1", "h1")
+    here = OpenForm(FormAddress(form="tasks", session="s1", target="t", size=2), "V1")
     assert parse_refresh(payload) == {"request": request, "shown": here}
     payload["actions"][0]["action_id"] = "other"
     assert of(payload) is None
@@ -505,7 +505,7 @@ def in_form(control: Control, *, chosen: Json | None = None) -> Json:
     }
 
 
-ABOVE = OpenForm(ROW, "V2", "h1", below=(OpenForm(LIST, "V1"),))
+ABOVE = OpenForm(ROW, "V2", below=(OpenForm(LIST, "V1"),))
 
 
 def test_a_control_that_turns_a_form_says_what_was_chosen_and_typed() -> None:
