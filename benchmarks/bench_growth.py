@@ -31,10 +31,11 @@ from starlette.routing import Route
 from tests.contracts.session_examples import session as example
 from tests.factories.constraints import version_of
 from tests.fakes.google_calendar import GoogleCalendarFake
+from tests.fakes.manual_clock import ManualClock
 from tests.fakes.one_calendar import OneCalendar
 from tests.fakes.scripted_model import ScriptedModel
 from tests.postgres import programs, running_server
-from tests.unit.conversation.person import Harness, ManualClock, open_harness_at
+from tests.unit.conversation.person import Harness, open_harness_at
 
 from benchmarks.bench_turn import Day, answers
 from fateforger.adapters.store.store import metadata, open_store

@@ -73,7 +73,7 @@ async def open_client(url: str) -> AsyncIterator[Client]:
     await holding
 
 
-class AtTheTools:
+class ToolClient:
     """Calls tools as a program does. `ok` gives the JSON of a success, `expect_refusal` the text of an error."""
 
     def __init__(self, call: Caller, calendar: LocalCalendar, clock: Clock) -> None:
@@ -200,7 +200,7 @@ class OtherProgram:
 
 
 @asynccontextmanager
-async def open_tools(folder: Path, clock: Clock | None = None, **config: Any) -> AsyncIterator[AtTheTools]:
+async def open_tools(folder: Path, clock: Clock | None = None, **config: Any) -> AsyncIterator[ToolClient]:
     """Open a calendar that is kept in a folder, in Berlin's zone by default.
 
     Its time limit is long, for busy machines.
@@ -209,4 +209,4 @@ async def open_tools(folder: Path, clock: Clock | None = None, **config: Any) ->
     fixed = {"data_dir": folder, "time_zone": BERLIN, "request_seconds": 60.0, "radicale_password": PASSWORD}
     settings = LocalCalendarConfig(**{**fixed, **config})
     async with await open_local_calendar(settings, now=clock) as calendar:
-        yield AtTheTools(calendar.tools.call, calendar, clock)
+        yield ToolClient(calendar.tools.call, calendar, clock)

@@ -2,7 +2,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.caldav_mcp.clients import AtTheTools, OtherProgram, open_tools
+from tests.caldav_mcp.clients import OtherProgram, ToolClient, open_tools
 
 from caldav_mcp import embedded, expansion
 
@@ -15,12 +15,12 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-async def tools(tmp_path: Path) -> AsyncIterator[AtTheTools]:
+async def tools(tmp_path: Path) -> AsyncIterator[ToolClient]:
     async with open_tools(tmp_path) as at_the_tools:
         yield at_the_tools
 
 
 @pytest.fixture
-async def other(tools: AtTheTools) -> AsyncIterator[OtherProgram]:
+async def other(tools: ToolClient) -> AsyncIterator[OtherProgram]:
     async with OtherProgram(tools.calendar.caldav_url) as program:
         yield program

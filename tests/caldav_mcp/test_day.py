@@ -13,7 +13,7 @@ import httpx
 import pytest
 from starlette.applications import Starlette
 from starlette.routing import Mount
-from tests.caldav_mcp.clients import AtTheTools, OtherProgram
+from tests.caldav_mcp.clients import OtherProgram, ToolClient
 
 from caldav_mcp.collection import Collection
 from caldav_mcp.pane.changes import Changes
@@ -21,7 +21,7 @@ from caldav_mcp.times import Moment
 
 
 @pytest.fixture
-async def pane(tools: AtTheTools) -> AsyncIterator[httpx.AsyncClient]:
+async def pane(tools: ToolClient) -> AsyncIterator[httpx.AsyncClient]:
     app = Starlette(routes=[Mount("/day", tools.calendar.pane_app)])
     transport = httpx.ASGITransport(app=app)
     async with httpx.AsyncClient(transport=transport, base_url="http://testserver/day/") as client:
@@ -69,7 +69,7 @@ async def test_today_is_the_zones(pane: httpx.AsyncClient) -> None:
     ],
 )
 async def test_days_on_which_the_clocks_change(
-    pane: httpx.AsyncClient, tools: AtTheTools, date: str, minutes: int, labels: list[str]
+    pane: httpx.AsyncClient, tools: ToolClient, date: str, minutes: int, labels: list[str]
 ) -> None:
     """S231"""
     await tools.create(start=f"{date}T12:00:00", end=f"{date}T13:00:00")
@@ -79,7 +79,7 @@ async def test_days_on_which_the_clocks_change(
     assert places(shown) == [("Plan work", noon, noon + 60, 0, 1, 1)]
 
 
-async def test_a_time_that_comes_twice_names_its_zone(pane: httpx.AsyncClient, tools: AtTheTools) -> None:
+async def test_a_time_that_comes_twice_names_its_zone(pane: httpx.AsyncClient, tools: ToolClient) -> None:
     """S484"""
     await tools.create(start="2027-10-31T02:30:00+02:00", end="2027-10-31T02:30:00+01:00")
     (event,) = (await day(pane, "2027-10-31"))["events"]
@@ -87,7 +87,7 @@ async def test_a_time_that_comes_twice_names_its_zone(pane: httpx.AsyncClient, t
     assert event["long"] == "Sun 31 Oct, 02:30 CEST – 02:30 CET (1 h)"
 
 
-async def test_events_of_the_night_are_cut_at_midnight(pane: httpx.AsyncClient, tools: AtTheTools) -> None:
+async def test_events_of_the_night_are_cut_at_midnight(pane: httpx.AsyncClient, tools: ToolClient) -> None:
     """S230"""
     await tools.create("aaaaa", summary="Train", start="2027-05-03T22:10:00", end="2027-05-04T06:45:00")
     await tools.create("bbbbb", summary="Sleep", start="2027-05-04T23:00:00", end="2027-05-05T07:00:00")
@@ -100,7 +100,7 @@ async def test_events_of_the_night_are_cut_at_midnight(pane: httpx.AsyncClient, 
     assert train["long"] == "Mon 3 May, 22:10 – Tue 4 May, 06:45 (8 h 35 min)"
 
 
-async def test_events_side_by_side(pane: httpx.AsyncClient, tools: AtTheTools) -> None:
+async def test_events_side_by_side(pane: httpx.AsyncClient, tools: ToolClient) -> None:
     await tools.create("aaaaa", summary="a", start="2027-05-04T10:00:00", end="2027-05-04T12:00:00")
     await tools.create("bbbbb", summary="b", start="2027-05-04T11:00:00", end="2027-05-04T11:05:00")
     await tools.create("ccccc", summary="c", start="2027-05-04T11:10:00", end="2027-05-04T12:00:00")
@@ -115,7 +115,7 @@ async def test_events_side_by_side(pane: httpx.AsyncClient, tools: AtTheTools) -
     assert [event["until"] for event in shown["events"]] == ["12:00", "11:05", "12:00", "24:00"]
 
 
-async def test_whole_days_stand_above(pane: httpx.AsyncClient, tools: AtTheTools) -> None:
+async def test_whole_days_stand_above(pane: httpx.AsyncClient, tools: ToolClient) -> None:
     await tools.create("aaaaa", summary="Fair", start="2027-05-03", end="2027-05-06", colorId="11")
     for zone in ("Europe/Berlin", "Asia/Tokyo", "America/Los_Angeles"):
         shown = await day(pane, tz=zone)
@@ -130,7 +130,7 @@ async def test_whole_days_stand_above(pane: httpx.AsyncClient, tools: AtTheTools
     assert (await day(pane, "2027-05-06", tz="America/Los_Angeles"))["allDay"] == []
 
 
-async def test_what_an_event_says_of_itself(pane: httpx.AsyncClient, tools: AtTheTools, other: OtherProgram) -> None:
+async def test_what_an_event_says_of_itself(pane: httpx.AsyncClient, tools: ToolClient, other: OtherProgram) -> None:
     await tools.create(description="<b>notes</b>", location="Desk", transparency="transparent")
     await other.put(
         "x", "UID:theirs", "DTSTART:20270504T120000Z", "DURATION:PT15M", "RRULE:FREQ=DAILY", "STATUS:TENTATIVE",
@@ -170,7 +170,7 @@ async def changes(pane: httpx.AsyncClient, since: str = "", **given: str) -> dic
     return news
 
 
-async def test_a_write_is_news(pane: httpx.AsyncClient, tools: AtTheTools) -> None:
+async def test_a_write_is_news(pane: httpx.AsyncClient, tools: ToolClient) -> None:
     before = await day(pane)
     waiting = asyncio.create_task(changes(pane, before["version"]))
     await asyncio.sleep(0)
@@ -206,7 +206,7 @@ async def test_who_waits_for_news_is_woken_by_a_write() -> None:
 
 
 async def test_a_write_by_another_program_is_news_too(
-    pane: httpx.AsyncClient, other: OtherProgram, tools: AtTheTools
+    pane: httpx.AsyncClient, other: OtherProgram, tools: ToolClient
 ) -> None:
     """From the moment in which the page read its day."""
     version = (await day(pane))["version"]
@@ -229,7 +229,7 @@ async def move(pane: httpx.AsyncClient, event: dict[str, Any], start: int, end: 
     return answer
 
 
-async def test_each_end_of_a_moved_flight_keeps_its_own_zone(tools: AtTheTools, pane: httpx.AsyncClient) -> None:
+async def test_each_end_of_a_moved_flight_keeps_its_own_zone(tools: ToolClient, pane: httpx.AsyncClient) -> None:
     ends = {"start": ("10:00", "Europe/Berlin"), "end": ("12:30", "America/New_York")}
     given = {
         side: json.dumps({"dateTime": f"2027-05-04T{at}:00", "timeZone": zone}) for side, (at, zone) in ends.items()
@@ -242,7 +242,7 @@ async def test_each_end_of_a_moved_flight_keeps_its_own_zone(tools: AtTheTools, 
     assert flight["end"] == {"dateTime": "2027-05-04T19:30:00+02:00", "timeZone": "America/New_York"}
 
 
-async def test_one_day_of_a_series_is_moved(tools: AtTheTools, pane: httpx.AsyncClient) -> None:
+async def test_one_day_of_a_series_is_moved(tools: ToolClient, pane: httpx.AsyncClient) -> None:
     await tools.create(recurrence=["RRULE:FREQ=DAILY;COUNT=3"], timeZone="Europe/Berlin")
     (event,) = (await day(pane, "2027-05-05"))["events"]
     assert await move(pane, event, 30, 30) == {"ok": True}
@@ -251,7 +251,7 @@ async def test_one_day_of_a_series_is_moved(tools: AtTheTools, pane: httpx.Async
 
 
 async def test_moves_that_cannot_be_made_are_refused_in_words(
-    tools: AtTheTools, other: OtherProgram, pane: httpx.AsyncClient
+    tools: ToolClient, other: OtherProgram, pane: httpx.AsyncClient
 ) -> None:
     await other.put(
         "x", "UID:theirs", "SUMMARY:Board", "DTSTART:20270504T080000Z", "DURATION:PT1H", "ORGANIZER:mailto:boss@b.org"

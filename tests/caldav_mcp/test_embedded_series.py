@@ -6,7 +6,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.caldav_mcp.clients import AtTheTools, OtherProgram, open_tools
+from tests.caldav_mcp.clients import OtherProgram, ToolClient, open_tools
 from tests.factories.recurrences import EACH_MINUTE, NEVER, TRAPS, series
 
 from caldav_mcp import embedded, expansion
@@ -46,7 +46,7 @@ async def test_what_takes_too_long_to_compute_is_refused_with_a_sentence(other: 
     assert (await other.request("GET", "trap.ics", "")).status_code == 404
 
 
-async def test_unusual_rules_are_kept_as_they_are(tools: AtTheTools, other: OtherProgram) -> None:
+async def test_unusual_rules_are_kept_as_they_are(tools: ToolClient, other: OtherProgram) -> None:
     text = series("x", "Beep", "RRULE:FREQ=HOURLY;INTERVAL=6", start=":20270501T080000Z")
     stored = await put(other, "x", text)
     assert stored.status_code == 201
@@ -80,7 +80,7 @@ async def test_traps_that_are_on_disk_already_are_given_out_and_never_computed(t
         assert deleted.status_code == 200
 
 
-async def test_plain_series_are_found_by_every_question(tools: AtTheTools, other: OtherProgram) -> None:
+async def test_plain_series_are_found_by_every_question(tools: ToolClient, other: OtherProgram) -> None:
     assert (await put(other, "x", series("x", "Lunch", "RRULE:FREQ=DAILY"))).status_code == 201
     assert "Lunch" in await report(other)
     assert "DTSTART:20270504T080000Z" in await report(other, expand=EXPAND)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
-from tests.caldav_mcp.clients import AtTheTools, OtherProgram
+from tests.caldav_mcp.clients import OtherProgram, ToolClient
 from tests.factories.recurrences import EACH_MINUTE, TRAPS, ZONE_OF_SECONDS, series
 
 from caldav_mcp import expansion
@@ -175,7 +175,7 @@ def test_how_what_is_left_out_is_named(lines: tuple[str, ...], title: str) -> No
 
 
 @pytest.mark.usefixtures("quick")
-async def test_the_tools_name_what_is_left_out(tools: AtTheTools, other: OtherProgram) -> None:
+async def test_the_tools_name_what_is_left_out(tools: ToolClient, other: OtherProgram) -> None:
     """No event stops the program: what cannot be shown is named, and everything else of the day is there."""
     await other.put("x", "UID:x", "SUMMARY:Standup", "DTSTART:20200101T080000Z", "DURATION:PT1M", EACH_MINUTE)
     await tools.create()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.caldav_mcp.clients import AtTheTools, OtherProgram
+from tests.caldav_mcp.clients import OtherProgram, ToolClient
 
 from caldav_mcp.ids import id_of
 
@@ -21,7 +21,7 @@ END:STANDARD
 END:VTIMEZONE"""
 
 
-async def test_any_uid_gets_a_stable_legal_id(tools: AtTheTools, other: OtherProgram) -> None:
+async def test_any_uid_gets_a_stable_legal_id(tools: ToolClient, other: OtherProgram) -> None:
     await other.put("somewhere else", f"UID:{UID}", *MORNING)
     (event,) = await tools.day()
     assert (event["id"], event["iCalUID"], event["summary"]) == (DENTIST, UID, "Dentist")
@@ -29,7 +29,7 @@ async def test_any_uid_gets_a_stable_legal_id(tools: AtTheTools, other: OtherPro
     assert event["start"] == {"dateTime": "2027-05-04T10:00:00+02:00", "timeZone": "UTC"}
 
 
-async def test_a_uid_too_long_for_an_id_is_found_again(tools: AtTheTools, other: OtherProgram) -> None:
+async def test_a_uid_too_long_for_an_id_is_found_again(tools: ToolClient, other: OtherProgram) -> None:
     uid = "Long-" * 150
     await other.put("long", f"UID:{uid}", *MORNING)
     (event,) = await tools.day()
@@ -39,13 +39,13 @@ async def test_a_uid_too_long_for_an_id_is_found_again(tools: AtTheTools, other:
     assert await tools.titles() == ["Other"]
 
 
-async def test_uids_that_contain_each_other_are_told_apart(tools: AtTheTools, other: OtherProgram) -> None:
+async def test_uids_that_contain_each_other_are_told_apart(tools: ToolClient, other: OtherProgram) -> None:
     for n, uid in enumerate((f"x{UID}", f"{UID}x", UID)):
         await other.put(f"object{n}", f"UID:{uid}", f"SUMMARY:{n}", "DTSTART:20270504T080000Z")
     assert (await tools.get(DENTIST))["summary"] == "2"
 
 
-async def test_the_id_of_another_programs_event_is_taken(tools: AtTheTools, other: OtherProgram) -> None:
+async def test_the_id_of_another_programs_event_is_taken(tools: ToolClient, other: OtherProgram) -> None:
     """S237"""
     await other.put("x", f"UID:{UID}", *MORNING)
     refusal = await tools.expect_refusal(
@@ -56,7 +56,7 @@ async def test_the_id_of_another_programs_event_is_taken(tools: AtTheTools, othe
     assert (await tools.get(DENTIST))["status"] == "cancelled"
 
 
-async def test_another_programs_object_may_have_the_name_of_ours(tools: AtTheTools, other: OtherProgram) -> None:
+async def test_another_programs_object_may_have_the_name_of_ours(tools: ToolClient, other: OtherProgram) -> None:
     await other.put("planfocus00001", f"UID:{UID}", *MORNING)
     created = await tools.create(start="2027-05-04T12:00:00", end="2027-05-04T13:00:00")
     assert await tools.get() == created
@@ -67,7 +67,7 @@ async def test_another_programs_object_may_have_the_name_of_ours(tools: AtTheToo
     assert await tools.titles() == ["Dentist"]
 
 
-async def test_what_we_do_not_know_survives_our_update(tools: AtTheTools, other: OtherProgram) -> None:
+async def test_what_we_do_not_know_survives_our_update(tools: ToolClient, other: OtherProgram) -> None:
     known = ("SUMMARY;LANGUAGE=de:Zahnarzt", "DTSTART:20270504T080000Z", "DURATION:PT1H", "SEQUENCE:4")
     unknown = (
         "CATEGORIES:HEALTH,BORING",
@@ -95,7 +95,7 @@ async def test_what_we_do_not_know_survives_our_update(tools: AtTheTools, other:
     }
 
 
-async def test_moving_the_start_pins_an_end_that_hangs_on_it(tools: AtTheTools, other: OtherProgram) -> None:
+async def test_moving_the_start_pins_an_end_that_hangs_on_it(tools: ToolClient, other: OtherProgram) -> None:
     await other.put("x", f"UID:{UID}", "SUMMARY:Dentist", "DTSTART:20270504T080000Z", "DURATION:PT2H")
     event = await tools.update(DENTIST, start="2027-05-04T09:00:00")
     assert (event["start"]["dateTime"], event["end"]["dateTime"]) == (
@@ -117,7 +117,7 @@ async def test_moving_the_start_pins_an_end_that_hangs_on_it(tools: AtTheTools, 
     ids=["IANA", "Windows", "own rules", "floating", "UTC", "no end"],
 )  # fmt: skip
 async def test_forms_of_time(
-    tools: AtTheTools, other: OtherProgram, lines: tuple[str, ...], start: str, end: str, zone: str
+    tools: ToolClient, other: OtherProgram, lines: tuple[str, ...], start: str, end: str, zone: str
 ) -> None:
     """S231"""
     await other.put("x", f"UID:{UID}", "SUMMARY:Dentist", *lines, zone=ZONE)
@@ -126,7 +126,7 @@ async def test_forms_of_time(
     assert event["end"] == {"dateTime": f"2027-05-04T{end}:00:00+02:00", "timeZone": zone}
 
 
-async def test_a_floating_event_stays_floating_when_its_time_stays(tools: AtTheTools, other: OtherProgram) -> None:
+async def test_a_floating_event_stays_floating_when_its_time_stays(tools: ToolClient, other: OtherProgram) -> None:
     await other.put("x", f"UID:{UID}", "SUMMARY:Dentist", "DTSTART:20270504T100000", "DTEND:20270504T110000")
     await tools.update(DENTIST, start="2027-05-04T10:00:00", end="2027-05-04T12:00:00")
     times = {line for line in await other.lines("x") if line.startswith(("DTSTART:2027", "DTEND"))}
@@ -141,13 +141,13 @@ async def test_a_floating_event_stays_floating_when_its_time_stays(tools: AtTheT
         (("DTSTART;VALUE=DATE:20270503", "DTEND;VALUE=DATE:20270505"), "2027-05-03", "2027-05-05"),
     ],
 )
-async def test_whole_days(tools: AtTheTools, other: OtherProgram, lines: tuple[str, ...], start: str, end: str) -> None:
+async def test_whole_days(tools: ToolClient, other: OtherProgram, lines: tuple[str, ...], start: str, end: str) -> None:
     await other.put("x", f"UID:{UID}", "SUMMARY:Holiday", *lines)
     (event,) = await tools.day()
     assert (event["start"], event["end"]) == ({"date": start}, {"date": end})
 
 
-async def test_a_day_begins_and_ends_at_the_calendars_midnight(tools: AtTheTools, other: OtherProgram) -> None:
+async def test_a_day_begins_and_ends_at_the_calendars_midnight(tools: ToolClient, other: OtherProgram) -> None:
     await other.put("x", f"UID:{UID}", "SUMMARY:Holiday", "DTSTART;VALUE=DATE:20270504")
     found = [await tools.titles(day) for day in ("2027-05-03", "2027-05-04", "2027-05-05")]
     assert found == [[], ["Holiday"], []]
@@ -155,14 +155,14 @@ async def test_a_day_begins_and_ends_at_the_calendars_midnight(tools: AtTheTools
     assert await tools.titles(**last) == ["Holiday"]
 
 
-async def test_events_that_began_yesterday(tools: AtTheTools, other: OtherProgram) -> None:
+async def test_events_that_began_yesterday(tools: ToolClient, other: OtherProgram) -> None:
     """S230"""
     await other.put("a", "UID:night", "SUMMARY:Night train", "DTSTART:20270503T201000Z", "DTEND:20270504T044500Z")
     await other.put("b", "UID:trip", "SUMMARY:Trip", "DTSTART:20270501T080000Z", "DTEND:20270509T080000Z")
     assert await tools.titles() == ["Trip", "Night train"]
 
 
-async def test_a_day_of_twenty_five_hours(tools: AtTheTools, other: OtherProgram) -> None:
+async def test_a_day_of_twenty_five_hours(tools: ToolClient, other: OtherProgram) -> None:
     """S231"""
     for name, start in (
         ("a", "20271030T220000Z"),
@@ -180,14 +180,14 @@ async def test_a_day_of_twenty_five_hours(tools: AtTheTools, other: OtherProgram
     ]
 
 
-async def test_a_duration_of_days_goes_by_the_clock_on_the_wall(tools: AtTheTools, other: OtherProgram) -> None:
+async def test_a_duration_of_days_goes_by_the_clock_on_the_wall(tools: ToolClient, other: OtherProgram) -> None:
     await other.put("a", "UID:a", "SUMMARY:a", "DTSTART;TZID=Europe/Berlin:20270327T120000", "DURATION:P1D")
     await other.put("b", "UID:b", "SUMMARY:b", "DTSTART;TZID=Europe/Berlin:20270327T120000", "DURATION:P1DT20H")
     ends = [event["end"]["dateTime"] for event in await tools.day("2027-03-27")]
     assert ends == ["2027-03-28T12:00:00+02:00", "2027-03-29T08:00:00+02:00"]
 
 
-async def test_cancelled_events_are_not_listed(tools: AtTheTools, other: OtherProgram) -> None:
+async def test_cancelled_events_are_not_listed(tools: ToolClient, other: OtherProgram) -> None:
     await other.put("x", f"UID:{UID}", *MORNING, "STATUS:CANCELLED")
     assert await tools.titles() == []
     assert (await tools.get(DENTIST))["status"] == "cancelled"
@@ -198,13 +198,13 @@ async def test_cancelled_events_are_not_listed(tools: AtTheTools, other: OtherPr
     )
 
 
-async def test_tentative_and_free_events(tools: AtTheTools, other: OtherProgram) -> None:
+async def test_tentative_and_free_events(tools: ToolClient, other: OtherProgram) -> None:
     await other.put("x", f"UID:{UID}", *MORNING, "STATUS:TENTATIVE", "TRANSP:TRANSPARENT")
     (event,) = await tools.day()
     assert (event["status"], event["transparency"]) == ("tentative", "transparent")
 
 
-async def test_an_invitation(tools: AtTheTools, other: OtherProgram) -> None:
+async def test_an_invitation(tools: ToolClient, other: OtherProgram) -> None:
     """S75: it is not organized by the owner, and only what is the owner's own may be changed."""
     await other.put(
         "x", f"UID:{UID}", *MORNING,
@@ -231,7 +231,7 @@ async def test_an_invitation(tools: AtTheTools, other: OtherProgram) -> None:
     assert {name: changed[name] for name in own} == own
 
 
-async def test_declined_and_free_events_do_not_make_busy(tools: AtTheTools, other: OtherProgram) -> None:
+async def test_declined_and_free_events_do_not_make_busy(tools: ToolClient, other: OtherProgram) -> None:
     people = ("ORGANIZER:mailto:ada@example.com", "ATTENDEE;PARTSTAT=DECLINED:mailto:me@localhost")
     await other.put("x", f"UID:{UID}", *MORNING, *people)
     await other.put("y", "UID:y", *MORNING, "TRANSP:TRANSPARENT")
@@ -245,13 +245,13 @@ async def test_declined_and_free_events_do_not_make_busy(tools: AtTheTools, othe
     ("css", "color_id"),
     [("royalblue", "9"), ("Crimson", "11"), ("green", "10"), ("papayawhip", None)],
 )
-async def test_colors_of_other_programs(tools: AtTheTools, other: OtherProgram, css: str, color_id: str | None) -> None:
+async def test_colors_of_other_programs(tools: ToolClient, other: OtherProgram, css: str, color_id: str | None) -> None:
     await other.put("x", f"UID:{UID}", *MORNING, f"COLOR:{css}")
     (event,) = await tools.day()
     assert event.get("colorId") == color_id
 
 
-async def test_another_program_changes_the_color_of_ours(tools: AtTheTools, other: OtherProgram) -> None:
+async def test_another_program_changes_the_color_of_ours(tools: ToolClient, other: OtherProgram) -> None:
     await tools.create(colorId="9")
     await other.edit("planfocus00001", "COLOR:royalblue", "COLOR:crimson")
     assert (await tools.get())["colorId"] == "11"
@@ -259,7 +259,7 @@ async def test_another_program_changes_the_color_of_ours(tools: AtTheTools, othe
     assert (await tools.get())["colorId"] == "9"
 
 
-async def test_another_program_changes_ours(tools: AtTheTools, other: OtherProgram) -> None:
+async def test_another_program_changes_ours(tools: ToolClient, other: OtherProgram) -> None:
     """S200"""
     before = await tools.create(description="d")
     await other.edit("planfocus00001", "SUMMARY:Plan work", "SUMMARY:Moved by me")
@@ -271,7 +271,7 @@ async def test_another_program_changes_ours(tools: AtTheTools, other: OtherProgr
     assert (after["summary"], after["description"]) == ("Moved by me", "new")
 
 
-async def test_what_another_program_deleted_stays_deleted(tools: AtTheTools, other: OtherProgram) -> None:
+async def test_what_another_program_deleted_stays_deleted(tools: ToolClient, other: OtherProgram) -> None:
     """S237"""
     before = await tools.create(description="d")
     await other.delete()
@@ -293,7 +293,7 @@ async def test_what_another_program_deleted_stays_deleted(tools: AtTheTools, oth
     assert refusal == "Event ID 'planfocus00001' already exists. Please use a different ID."
 
 
-async def test_what_another_program_puts_back_is_back(tools: AtTheTools, other: OtherProgram) -> None:
+async def test_what_another_program_puts_back_is_back(tools: ToolClient, other: OtherProgram) -> None:
     before = await tools.create()
     text = await other.get()
     await tools.delete()
@@ -303,13 +303,13 @@ async def test_what_another_program_puts_back_is_back(tools: AtTheTools, other: 
     assert await tools.titles() == ["Plan work"]
 
 
-async def test_stamps_of_another_program_count(tools: AtTheTools, other: OtherProgram) -> None:
+async def test_stamps_of_another_program_count(tools: ToolClient, other: OtherProgram) -> None:
     await tools.create()
     await other.edit("planfocus00001", "LAST-MODIFIED:20261121T002000Z", "LAST-MODIFIED:20270101T000000Z")
     assert (await tools.get())["updated"] == "2027-01-01T00:00:00.000Z"
 
 
-async def test_an_object_without_an_event_is_no_event(tools: AtTheTools, other: OtherProgram) -> None:
+async def test_an_object_without_an_event_is_no_event(tools: ToolClient, other: OtherProgram) -> None:
     await other.put("todo", "BEGIN:VTODO", "UID:todo1", "DTSTAMP:20260101T000000Z", "SUMMARY:Buy milk", "END:VTODO")
     assert await tools.titles() == []
     refusal = await tools.expect_refusal("get-event", calendarId="primary", eventId="todo1")

@@ -14,7 +14,7 @@ import pytest_asyncio
 from playwright.async_api import Browser, Locator, Page, Route, async_playwright, expect
 from starlette.applications import Starlette
 from starlette.routing import Mount
-from tests.caldav_mcp.clients import START, AtTheTools, OtherProgram, open_tools
+from tests.caldav_mcp.clients import START, OtherProgram, ToolClient, open_tools
 from tests.fakes.asgi_server import serve_app
 
 CHROMIUM = shutil.which("chromium") or ""
@@ -39,19 +39,19 @@ async def browser() -> AsyncIterator[Browser]:
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def tools(tmp_path: Path) -> AsyncIterator[AtTheTools]:
+async def tools(tmp_path: Path) -> AsyncIterator[ToolClient]:
     async with open_tools(tmp_path) as at_the_tools:
         yield at_the_tools
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def other(tools: AtTheTools) -> AsyncIterator[OtherProgram]:
+async def other(tools: ToolClient) -> AsyncIterator[OtherProgram]:
     async with OtherProgram(tools.calendar.caldav_url) as program:
         yield program
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def open_pane(browser: Browser, tools: AtTheTools) -> AsyncIterator[Open]:
+async def open_pane(browser: Browser, tools: ToolClient) -> AsyncIterator[Open]:
     """Open the page at a width of 380 pixels. Anything it says on the console, or asks elsewhere, fails the test."""
     app = Starlette(routes=[Mount("/day", tools.calendar.pane_app)])
     trouble: list[str] = []
@@ -72,7 +72,7 @@ async def open_pane(browser: Browser, tools: AtTheTools) -> AsyncIterator[Open]:
     assert trouble == []
 
 
-async def test_a_day_is_shown(tools: AtTheTools, open_pane: Open) -> None:
+async def test_a_day_is_shown(tools: ToolClient, open_pane: Open) -> None:
     await tools.create(summary="<i>Plan</i> & work", description="line 1\nline 2 <b>", location="Desk", colorId="9")
     await tools.create("aaaaa", summary="Fair", start="2027-05-04", end="2027-05-05")
     page = await open_pane("?date=2027-05-04")
@@ -109,14 +109,14 @@ async def test_days_are_turned_by_keys_and_buttons(open_pane: Open) -> None:
     await expect(page.get_by_role("button", name="Today")).to_be_disabled()
 
 
-async def test_the_zone_may_be_given(tools: AtTheTools, open_pane: Open) -> None:
+async def test_the_zone_may_be_given(tools: ToolClient, open_pane: Open) -> None:
     await tools.create()
     page = await open_pane("?date=2027-05-04&tz=America/New_York")
     await expect(page.locator("#zone")).to_have_text("America/New York")
     await expect(page.locator("#events .event")).to_have_text(["Plan work04:00 – 05:00"])
 
 
-async def test_a_write_appears_by_itself_and_the_page_turns_to_it(tools: AtTheTools, open_pane: Open) -> None:
+async def test_a_write_appears_by_itself_and_the_page_turns_to_it(tools: ToolClient, open_pane: Open) -> None:
     page = await open_pane("?date=2027-05-04")
     await expect(page.locator("#empty")).to_be_visible()
     await tools.create()
@@ -128,7 +128,7 @@ async def test_a_write_appears_by_itself_and_the_page_turns_to_it(tools: AtTheTo
     await expect(page.locator("#events .event b")).to_have_text(["Changed"])
 
 
-async def test_the_page_stays_with_somebody_who_just_turned_it(tools: AtTheTools, open_pane: Open) -> None:
+async def test_the_page_stays_with_somebody_who_just_turned_it(tools: ToolClient, open_pane: Open) -> None:
     page = await open_pane("?date=2027-05-04")
     await page.keyboard.press("ArrowRight")
     await expect(page.locator("#words")).to_have_text("5 May 2027")
@@ -138,7 +138,7 @@ async def test_the_page_stays_with_somebody_who_just_turned_it(tools: AtTheTools
 
 
 async def test_a_write_by_another_program_appears_and_does_not_turn_the_page(
-    tools: AtTheTools, other: OtherProgram, open_pane: Open
+    tools: ToolClient, other: OtherProgram, open_pane: Open
 ) -> None:
     await tools.create("aaaaa", start="2027-06-04T10:00:00", end="2027-06-04T11:00:00")
     page = await open_pane("?date=2027-05-04")
@@ -147,7 +147,7 @@ async def test_a_write_by_another_program_appears_and_does_not_turn_the_page(
     await expect(page.locator("#words")).to_have_text("4 May 2027")
 
 
-async def test_the_line_of_now(tools: AtTheTools, open_pane: Open) -> None:
+async def test_the_line_of_now(tools: ToolClient, open_pane: Open) -> None:
     await tools.create(summary="Earlier", start="2026-11-21T00:30:00", end="2026-11-21T01:00:00")
     page = await open_pane()
     await expect(page.locator("#now")).to_have_text("01:20")
@@ -159,7 +159,7 @@ async def test_the_line_of_now(tools: AtTheTools, open_pane: Open) -> None:
     await expect(page.locator("#now")).to_be_hidden()
 
 
-async def test_overlapping_events_do_not_cover_each_other(tools: AtTheTools, open_pane: Open) -> None:
+async def test_overlapping_events_do_not_cover_each_other(tools: ToolClient, open_pane: Open) -> None:
     for n in range(4):
         await tools.create(f"event{n}", start=f"2027-05-04T10:{n}0:00", end="2027-05-04T12:00:00")
     page = await open_pane("?date=2027-05-04")
@@ -171,7 +171,7 @@ async def test_overlapping_events_do_not_cover_each_other(tools: AtTheTools, ope
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-async def test_text_can_be_read_on_every_color(tools: AtTheTools, open_pane: Open, scheme: str) -> None:
+async def test_text_can_be_read_on_every_color(tools: ToolClient, open_pane: Open, scheme: str) -> None:
     """WCAG AA: 4.5 to 1, for events to come and for those that are over."""
     for n in range(12):
         for day, offset in (("2026-11-21", ""), ("2026-11-22", "n")):
@@ -243,7 +243,7 @@ def times(event: dict[str, Any]) -> tuple[str, str]:
     return event["start"]["dateTime"][11:16], event["end"]["dateTime"][11:16]
 
 
-async def test_a_block_is_dragged_and_stretched(tools: AtTheTools, open_pane: Open) -> None:
+async def test_a_block_is_dragged_and_stretched(tools: ToolClient, open_pane: Open) -> None:
     """S258: By the middle it moves, by its lower edge it becomes longer, and Escape puts it back."""
     await tools.create()
     page = await open_pane("?date=2027-05-04")
@@ -268,7 +268,7 @@ async def test_a_block_is_dragged_and_stretched(tools: AtTheTools, open_pane: Op
     assert times(await tools.get()) == ("10:30", "11:45")
 
 
-async def test_a_block_is_moved_again_at_once(tools: AtTheTools, open_pane: Open) -> None:
+async def test_a_block_is_moved_again_at_once(tools: ToolClient, open_pane: Open) -> None:
     """S258: also while the page still reads what the first move changed."""
     await tools.create()
     page = await open_pane("?date=2027-05-04")
@@ -287,7 +287,7 @@ async def test_a_block_is_moved_again_at_once(tools: AtTheTools, open_pane: Open
     await page.unroute_all(behavior="wait")
 
 
-async def test_a_block_is_moved_by_keys(tools: AtTheTools, open_pane: Open) -> None:
+async def test_a_block_is_moved_by_keys(tools: ToolClient, open_pane: Open) -> None:
     """S258"""
     await tools.create()
     page = await open_pane("?date=2027-05-04")
@@ -312,7 +312,7 @@ async def test_a_block_is_moved_by_keys(tools: AtTheTools, open_pane: Open) -> N
     assert times(await tools.get()) == ("10:20", "11:20")
 
 
-async def test_a_block_that_was_changed_meanwhile_is_not_moved(tools: AtTheTools, open_pane: Open) -> None:
+async def test_a_block_that_was_changed_meanwhile_is_not_moved(tools: ToolClient, open_pane: Open) -> None:
     """S258"""
     await tools.create()
     page = await open_pane("?date=2027-05-04")

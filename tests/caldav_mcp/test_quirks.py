@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from tests.caldav_mcp.clients import AtTheTools, OpenRadicale, OtherProgram, open_tools
+from tests.caldav_mcp.clients import OpenRadicale, OtherProgram, ToolClient, open_tools
 from tests.fakes.asgi_server import serve_app
 from tests.fakes.quirky_caldav import Habit, QuirkyCalDav
 
@@ -34,13 +34,13 @@ async def _front(folder: Path, *habits: Habit) -> AsyncIterator[tuple[str, Quirk
     radicale.stop()
 
 
-At = Callable[..., AbstractAsyncContextManager[tuple[AtTheTools, QuirkyCalDav]]]
+At = Callable[..., AbstractAsyncContextManager[tuple[ToolClient, QuirkyCalDav]]]
 
 
 @pytest.fixture
 def at(tmp_path: Path) -> At:
     @asynccontextmanager
-    async def at(*habits: Habit, path: str = "/me/b-work/") -> AsyncIterator[tuple[AtTheTools, QuirkyCalDav]]:
+    async def at(*habits: Habit, path: str = "/me/b-work/") -> AsyncIterator[tuple[ToolClient, QuirkyCalDav]]:
         async with (
             _front(tmp_path, *habits) as (base, quirky),
             open_tools(tmp_path, caldav_url=base + path, username="me", password="app-password") as tools,
@@ -50,7 +50,7 @@ def at(tmp_path: Path) -> At:
     return at
 
 
-async def _a_life(tools: AtTheTools) -> None:
+async def _a_life(tools: ToolClient) -> None:
     """Create an event, change it, read it in all ways with the same result, and delete it."""
     marks = {"private": {"ffu": "key"}}
     made = await tools.create(extendedProperties=marks)

@@ -7,7 +7,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from tests.caldav_mcp.clients import AtTheTools, OtherProgram
+from tests.caldav_mcp.clients import OtherProgram, ToolClient
 
 from caldav_mcp.expansion import Expander, Expansion
 from caldav_mcp.objects import Resource
@@ -16,17 +16,17 @@ FIRST, SECOND, THIRD = (f"standup0001_2027050{day}T080000Z" for day in (4, 5, 6)
 MOVED = {"start": "2027-05-05T12:00:00", "end": "2027-05-05T13:00:00"}
 
 
-async def series(tools: AtTheTools, **given: Any) -> dict[str, Any]:
+async def series(tools: ToolClient, **given: Any) -> dict[str, Any]:
     rule = ["RRULE:FREQ=DAILY;COUNT=4"]
     return await tools.create("standup0001", summary="Stand-up", **{"recurrence": rule, **given})
 
 
-async def all_of(tools: AtTheTools) -> list[tuple[str, str]]:
+async def all_of(tools: ToolClient) -> list[tuple[str, str]]:
     answer = await tools.ok("list-events", calendarId="primary")
     return [(event["summary"], event["start"].get("dateTime", "")[:16]) for event in answer["events"]]
 
 
-async def test_one_occurrence_is_changed(tools: AtTheTools) -> None:
+async def test_one_occurrence_is_changed(tools: ToolClient) -> None:
     await series(tools, description="Daily")
     changed = await tools.update(SECOND, summary="Stand-up with Ada", **MOVED)
     assert (changed["id"], changed["recurringEventId"], changed["summary"]) == (
@@ -48,7 +48,7 @@ async def test_one_occurrence_is_changed(tools: AtTheTools) -> None:
     assert (again["summary"], again["description"]) == ("Stand-up with Ada", "Changed twice")
 
 
-async def test_one_occurrence_by_its_original_start(tools: AtTheTools) -> None:
+async def test_one_occurrence_by_its_original_start(tools: ToolClient) -> None:
     await series(tools)
     scope = {"modificationScope": "thisEventOnly", "originalStartTime": "2027-05-05T10:00:00+02:00"}
     assert (await tools.update("standup0001", **scope, summary="Other"))["id"] == SECOND
@@ -59,14 +59,14 @@ async def test_one_occurrence_by_its_original_start(tools: AtTheTools) -> None:
     assert refusal == "Not Found"
 
 
-async def test_a_scope_needs_a_series(tools: AtTheTools) -> None:
+async def test_a_scope_needs_a_series(tools: ToolClient) -> None:
     await tools.create()
     scope = {"modificationScope": "thisEventOnly", "originalStartTime": "2027-05-04T10:00:00"}
     refusal = await tools.expect_refusal("update-event", calendarId="primary", eventId="planfocus00001", **scope)
     assert refusal == 'Scope other than "all" only applies to recurring events'
 
 
-async def test_one_occurrence_is_deleted(tools: AtTheTools) -> None:
+async def test_one_occurrence_is_deleted(tools: ToolClient) -> None:
     await series(tools)
     await tools.update(SECOND, summary="Other")
     for occurrence in (SECOND, THIRD):
@@ -77,7 +77,7 @@ async def test_one_occurrence_is_deleted(tools: AtTheTools) -> None:
     assert await all_of(tools) == [("Stand-up", "2027-05-04T10:00"), ("Stand-up", "2027-05-07T10:00")]
 
 
-async def test_an_occurrence_that_never_was(tools: AtTheTools) -> None:
+async def test_an_occurrence_that_never_was(tools: ToolClient) -> None:
     await series(tools)
     for stamp in ("20270508T080000Z", "20270505T080001Z", "20270505", "20271305T080000Z"):
         wrong = f"standup0001_{stamp}"
@@ -86,7 +86,7 @@ async def test_an_occurrence_that_never_was(tools: AtTheTools) -> None:
         assert refusal == "MCP error -32600: Resource not found: Not Found"
 
 
-async def test_the_whole_series_is_changed(tools: AtTheTools) -> None:
+async def test_the_whole_series_is_changed(tools: ToolClient) -> None:
     await series(tools)
     await tools.update(SECOND, summary="Other")
     await tools.update("standup0001", description="Daily")
@@ -102,14 +102,14 @@ async def test_the_whole_series_is_changed(tools: AtTheTools) -> None:
     assert await all_of(tools) == [("Stand-up", f"2027-05-0{day}T09:00") for day in (4, 5)]
 
 
-async def test_the_whole_series_is_deleted(tools: AtTheTools) -> None:
+async def test_the_whole_series_is_deleted(tools: ToolClient) -> None:
     await series(tools)
     await tools.delete("standup0001")
     assert await all_of(tools) == []
     assert (await tools.get("standup0001"))["status"] == "cancelled"
 
 
-async def test_the_rest_of_a_series_goes_on_differently(tools: AtTheTools) -> None:
+async def test_the_rest_of_a_series_goes_on_differently(tools: ToolClient) -> None:
     await series(tools, description="Daily", extendedProperties={"private": {"a": "1"}})
     scope = {"modificationScope": "thisAndFollowing", "futureStartDate": "2027-05-06T10:00:00"}
     rest = await tools.update(
@@ -125,7 +125,7 @@ async def test_the_rest_of_a_series_goes_on_differently(tools: AtTheTools) -> No
     ]
 
 
-async def test_what_cannot_go_on_differently(tools: AtTheTools) -> None:
+async def test_what_cannot_go_on_differently(tools: ToolClient) -> None:
     await series(tools, start="2026-11-20T10:00:00", end="2026-11-20T11:00:00")
     named = {"calendarId": "primary", "eventId": "standup0001", "modificationScope": "thisAndFollowing"}
     refusal = await tools.expect_refusal("update-event", **named, futureStartDate="2026-11-21T01:00:00")
@@ -135,7 +135,7 @@ async def test_what_cannot_go_on_differently(tools: AtTheTools) -> None:
     assert refusal == "Event does not have recurrence rules"
 
 
-async def test_a_series_goes_by_the_clock_on_the_wall(tools: AtTheTools) -> None:
+async def test_a_series_goes_by_the_clock_on_the_wall(tools: ToolClient) -> None:
     """S231"""
     await series(tools, start="2027-03-27T10:00:00", end="2027-03-27T11:00:00", recurrence=["RRULE:FREQ=DAILY;COUNT=2"])
     answer = await tools.ok("list-events", calendarId="primary")
@@ -145,7 +145,7 @@ async def test_a_series_goes_by_the_clock_on_the_wall(tools: AtTheTools) -> None
     ]
 
 
-async def test_a_series_of_days(tools: AtTheTools) -> None:
+async def test_a_series_of_days(tools: ToolClient) -> None:
     await series(tools, start="2027-05-04", end="2027-05-05", recurrence=["RRULE:FREQ=WEEKLY;COUNT=2"])
     (second,) = await tools.day("2027-05-11")
     assert (second["id"], second["start"]) == ("standup0001_20270511", {"date": "2027-05-11"})
@@ -157,7 +157,7 @@ async def test_a_series_of_days(tools: AtTheTools) -> None:
     assert await tools.titles("2027-05-11") == ["Other"]
 
 
-async def test_a_series_of_nights(tools: AtTheTools) -> None:
+async def test_a_series_of_nights(tools: ToolClient) -> None:
     """S230"""
     await series(tools, start="2027-05-04T23:00:00", end="2027-05-05T07:00:00")
     nights = await tools.day("2027-05-06")
@@ -178,7 +178,7 @@ OTHERS = (
 )  # fmt: skip
 
 
-async def test_a_series_of_another_program(tools: AtTheTools, other: OtherProgram) -> None:
+async def test_a_series_of_another_program(tools: ToolClient, other: OtherProgram) -> None:
     await other.put("choir", *OTHERS)
     assert await all_of(tools) == [
         ("Choir", "2027-05-04T19:00"),
@@ -192,7 +192,7 @@ async def test_a_series_of_another_program(tools: AtTheTools, other: OtherProgra
     assert await tools.titles("2027-05-11") == []
 
 
-async def test_another_programs_occurrences_can_be_changed_and_deleted(tools: AtTheTools, other: OtherProgram) -> None:
+async def test_another_programs_occurrences_can_be_changed_and_deleted(tools: ToolClient, other: OtherProgram) -> None:
     await other.put("choir", *OTHERS)
     ids = {
         e["start"]["dateTime"][:10]: e["id"] for e in (await tools.ok("list-events", calendarId="primary"))["events"]
@@ -209,7 +209,7 @@ async def test_another_programs_occurrences_can_be_changed_and_deleted(tools: At
     assert (await tools.day("2027-05-04"))[0]["location"] == "Church"
 
 
-async def test_a_lone_occurrence_of_somebodys_series(tools: AtTheTools, other: OtherProgram) -> None:
+async def test_a_lone_occurrence_of_somebodys_series(tools: ToolClient, other: OtherProgram) -> None:
     await other.put(
         "x",
         "UID:theirs1",
@@ -228,7 +228,7 @@ async def test_a_lone_occurrence_of_somebodys_series(tools: AtTheTools, other: O
     [("FREQ=MINUTELY", 0), ("FREQ=HOURLY", 72), ("FREQ=MINUTELY;INTERVAL=30", 143), ("FREQ=DAILY;BYHOUR=8,20", 6)],
 )
 async def test_a_series_that_repeats_all_the_time(
-    tools: AtTheTools, other: OtherProgram, rule: str, count: int
+    tools: ToolClient, other: OtherProgram, rule: str, count: int
 ) -> None:
     """No event stops the program: what fills a day is left out, and named."""
     rule = f"RRULE:{rule};UNTIL=20270504T070000Z"

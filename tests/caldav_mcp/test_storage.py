@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import icalendar
-from tests.caldav_mcp.clients import AtTheTools, OtherProgram
+from tests.caldav_mcp.clients import OtherProgram, ToolClient
 
 
 async def read_stored(other: OtherProgram, name: str = "planfocus00001") -> icalendar.Component:
@@ -19,7 +19,7 @@ def lines_of(event: icalendar.Component, *without: str) -> set[str]:
     }
 
 
-async def test_an_event_is_a_plain_object_at_its_id(tools: AtTheTools, other: OtherProgram) -> None:
+async def test_an_event_is_a_plain_object_at_its_id(tools: ToolClient, other: OtherProgram) -> None:
     given: dict[str, Any] = {
         "description": "One, two; three\n\\four",
         "location": "Desk",
@@ -54,13 +54,13 @@ async def test_an_event_is_a_plain_object_at_its_id(tools: AtTheTools, other: Ot
     assert [str(zone["TZID"]) for zone in zones] == ["Asia/Tokyo"]
 
 
-async def test_all_day_events_have_dates(tools: AtTheTools, other: OtherProgram) -> None:
+async def test_all_day_events_have_dates(tools: ToolClient, other: OtherProgram) -> None:
     await tools.create(start="2027-05-04", end="2027-05-06")
     times = {line for line in lines_of(await read_stored(other)) if line.startswith(("DTSTART", "DTEND"))}
     assert times == {"DTSTART;VALUE=DATE:20270504", "DTEND;VALUE=DATE:20270506"}
 
 
-async def test_the_second_of_two_equal_hours_is_kept_in_utc(tools: AtTheTools, other: OtherProgram) -> None:
+async def test_the_second_of_two_equal_hours_is_kept_in_utc(tools: ToolClient, other: OtherProgram) -> None:
     """S231"""
     await tools.create(start="2027-10-31T02:30:00+01:00", end="2027-10-31T03:30:00+01:00")
     times = {line for line in lines_of(await read_stored(other)) if line.startswith(("DTSTART", "DTEND"))}
@@ -70,7 +70,7 @@ async def test_the_second_of_two_equal_hours_is_kept_in_utc(tools: AtTheTools, o
     }
 
 
-async def test_reminders_are_alarms(tools: AtTheTools, other: OtherProgram) -> None:
+async def test_reminders_are_alarms(tools: ToolClient, other: OtherProgram) -> None:
     overrides = [{"method": "popup", "minutes": 5}, {"method": "email", "minutes": 60}]
     await tools.create(reminders={"useDefault": False, "overrides": overrides})
     alarms = (await read_stored(other)).walk("VALARM")
@@ -78,7 +78,7 @@ async def test_reminders_are_alarms(tools: AtTheTools, other: OtherProgram) -> N
     assert written == [("DISPLAY", b"-PT5M"), ("EMAIL", b"-PT1H")]
 
 
-async def test_an_update_counts_and_stamps(tools: AtTheTools, other: OtherProgram) -> None:
+async def test_an_update_counts_and_stamps(tools: ToolClient, other: OtherProgram) -> None:
     await tools.create()
     before = lines_of(await read_stored(other), "DTSTAMP", "LAST-MODIFIED", "X-FATEFORGER-UPDATED")
     tools.clock.passes(hours=1)
@@ -94,20 +94,20 @@ async def test_an_update_counts_and_stamps(tools: AtTheTools, other: OtherProgra
     }
 
 
-async def test_a_clock_that_goes_back_does_not_take_the_stamps_back(tools: AtTheTools) -> None:
+async def test_a_clock_that_goes_back_does_not_take_the_stamps_back(tools: ToolClient) -> None:
     before = (await tools.create())["updated"]
     tools.clock.passes(hours=-1)
     assert (await tools.update(summary="Other"))["updated"] == "2026-11-21T00:20:00.381Z" > before
 
 
-async def test_a_deleted_event_is_not_in_the_store(tools: AtTheTools, other: OtherProgram) -> None:
+async def test_a_deleted_event_is_not_in_the_store(tools: ToolClient, other: OtherProgram) -> None:
     await tools.create()
     await tools.delete()
     answer = await other.request("GET", "planfocus00001.ics", "")
     assert answer.status_code == 404
 
 
-async def test_an_id_may_be_as_long_as_google_allows(tools: AtTheTools) -> None:
+async def test_an_id_may_be_as_long_as_google_allows(tools: ToolClient) -> None:
     longest = "v" * 1024
     created = await tools.create(longest)
     assert await tools.get(longest) == created
@@ -116,7 +116,7 @@ async def test_an_id_may_be_as_long_as_google_allows(tools: AtTheTools) -> None:
     assert (await tools.get(longest))["status"] == "cancelled"
 
 
-async def test_a_title_of_ten_thousand_characters(tools: AtTheTools) -> None:
+async def test_a_title_of_ten_thousand_characters(tools: ToolClient) -> None:
     title = "ü; " * 3333 + "!"
     assert (await tools.create(summary=title))["summary"] == title
     assert await tools.titles() == [title]

@@ -11,7 +11,7 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
-from tests.caldav_mcp.clients import PASSWORD, START, AtTheTools, OpenRadicale, OtherProgram, creation, open_tools
+from tests.caldav_mcp.clients import PASSWORD, START, OpenRadicale, OtherProgram, ToolClient, creation, open_tools
 from tests.caldav_mcp.wire import Fault, Wire, open_wire
 from tests.fakes.asgi_server import serve_app
 
@@ -61,13 +61,13 @@ async def wire(radicale: OpenRadicale) -> AsyncIterator[Wire]:
 
 
 @pytest.fixture
-async def tools(wire: Wire, tmp_path: Path) -> AsyncIterator[AtTheTools]:
+async def tools(wire: Wire, tmp_path: Path) -> AsyncIterator[ToolClient]:
     async with open_tools(tmp_path, caldav_url=wire.url, username="me") as tools:
         yield tools
 
 
 @pytest.mark.parametrize("fault", FULL)
-async def test_a_create_that_fails(tools: AtTheTools, wire: Wire, fault: Fault) -> None:
+async def test_a_create_that_fails(tools: ToolClient, wire: Wire, fault: Fault) -> None:
     wire.meets("PUT", fault)
     assert await tools.expect_refusal("create-event", **creation()) == FULL[fault]
     assert await tools.titles() == []
@@ -76,7 +76,7 @@ async def test_a_create_that_fails(tools: AtTheTools, wire: Wire, fault: Fault) 
 
 
 @pytest.mark.parametrize("fault", BARE)
-async def test_an_update_that_fails(tools: AtTheTools, wire: Wire, fault: Fault) -> None:
+async def test_an_update_that_fails(tools: ToolClient, wire: Wire, fault: Fault) -> None:
     await tools.create()
     wire.meets("PUT", fault)
     assert await tools.expect_refusal("update-event", **NAMED, summary="Other") == BARE[fault]
@@ -84,7 +84,7 @@ async def test_an_update_that_fails(tools: AtTheTools, wire: Wire, fault: Fault)
 
 
 @pytest.mark.parametrize("fault", [500, 403])
-async def test_a_delete_that_fails(tools: AtTheTools, wire: Wire, fault: Fault) -> None:
+async def test_a_delete_that_fails(tools: ToolClient, wire: Wire, fault: Fault) -> None:
     await tools.create()
     wire.meets("DELETE", fault)
     assert await tools.expect_refusal("delete-event", **NAMED) == FULL[fault]
@@ -93,7 +93,7 @@ async def test_a_delete_that_fails(tools: AtTheTools, wire: Wire, fault: Fault) 
 
 
 @pytest.mark.parametrize("fault", [503, 401])
-async def test_reads_that_fail(tools: AtTheTools, wire: Wire, fault: Fault) -> None:
+async def test_reads_that_fail(tools: ToolClient, wire: Wire, fault: Fault) -> None:
     await tools.create()
     wire.meets("REPORT", fault, fault, fault)
     assert await tools.expect_refusal("list-events", calendarId="primary") == FULL[fault]
@@ -106,7 +106,7 @@ async def test_reads_that_fail(tools: AtTheTools, wire: Wire, fault: Fault) -> N
 
 
 @pytest.mark.parametrize("fault", ["reset", 503])
-async def test_reads_are_tried_again(tools: AtTheTools, wire: Wire, fault: Fault) -> None:
+async def test_reads_are_tried_again(tools: ToolClient, wire: Wire, fault: Fault) -> None:
     await tools.create()
     wire.meets("REPORT", fault, fault)
     assert await tools.titles() == ["Plan work"]
@@ -114,7 +114,7 @@ async def test_reads_are_tried_again(tools: AtTheTools, wire: Wire, fault: Fault
     assert (await tools.get())["summary"] == "Plan work"
 
 
-async def test_a_lost_connection(tools: AtTheTools, wire: Wire) -> None:
+async def test_a_lost_connection(tools: ToolClient, wire: Wire) -> None:
     await tools.create()
     at = f"request to {wire.url}planfocus00001.ics failed, reason: read ECONNRESET"
     wire.meets("PUT", "reset")
@@ -127,13 +127,13 @@ async def test_a_lost_connection(tools: AtTheTools, wire: Wire) -> None:
     assert await tools.titles() == ["Plan work"]
 
 
-async def test_writes_are_sent_once(tools: AtTheTools, wire: Wire) -> None:
+async def test_writes_are_sent_once(tools: ToolClient, wire: Wire) -> None:
     wire.meets("PUT", 503)
     await tools.expect_refusal("create-event", **creation())
     assert wire.sent.count("PUT") == 1
 
 
-async def test_a_create_whose_answer_was_lost_happened(tools: AtTheTools, wire: Wire) -> None:
+async def test_a_create_whose_answer_was_lost_happened(tools: ToolClient, wire: Wire) -> None:
     wire.meets("PUT", "reset after")
     assert (await tools.expect_refusal("create-event", **creation())).endswith("read ECONNRESET")
     assert await tools.expect_refusal("create-event", **creation()) == (
@@ -144,14 +144,14 @@ async def test_a_create_whose_answer_was_lost_happened(tools: AtTheTools, wire: 
     assert (await tools.get())["status"] == "cancelled"
 
 
-async def test_an_update_whose_answer_was_lost_happened(tools: AtTheTools, wire: Wire) -> None:
+async def test_an_update_whose_answer_was_lost_happened(tools: ToolClient, wire: Wire) -> None:
     await tools.create()
     wire.meets("PUT", "reset after")
     await tools.expect_refusal("update-event", **NAMED, summary="Other")
     assert await tools.titles() == ["Other"]
 
 
-async def test_a_delete_whose_answer_was_lost_happened(tools: AtTheTools, wire: Wire) -> None:
+async def test_a_delete_whose_answer_was_lost_happened(tools: ToolClient, wire: Wire) -> None:
     """S237: the register knows the event before it is deleted."""
     await tools.create()
     wire.meets("DELETE", "reset after")
@@ -160,7 +160,7 @@ async def test_a_delete_whose_answer_was_lost_happened(tools: AtTheTools, wire: 
     assert (await tools.expect_refusal("delete-event", **NAMED)).endswith("Resource has been deleted")
 
 
-async def test_an_update_starts_again_when_somebody_was_faster(tools: AtTheTools, wire: Wire) -> None:
+async def test_an_update_starts_again_when_somebody_was_faster(tools: ToolClient, wire: Wire) -> None:
     """S200"""
     before = await tools.create()
     wire.meets("PUT", 412, 412)
@@ -171,7 +171,7 @@ async def test_an_update_starts_again_when_somebody_was_faster(tools: AtTheTools
     assert refusal == "Precondition Failed"
 
 
-async def test_but_not_for_ever(tools: AtTheTools, wire: Wire) -> None:
+async def test_but_not_for_ever(tools: ToolClient, wire: Wire) -> None:
     await tools.create()
     wire.meets("PUT", *[412] * 9)
     refusal = await tools.expect_refusal("update-event", **NAMED, summary="Other")
@@ -221,7 +221,7 @@ async def test_a_packed_answer_is_unpacked_once() -> None:
 
 
 async def test_a_calendar_that_is_gone_says_nothing_of_its_events(
-    tools: AtTheTools, wire: Wire, radicale: OpenRadicale
+    tools: ToolClient, wire: Wire, radicale: OpenRadicale
 ) -> None:
     await tools.create()
     async with Dav(username="me", on_this_machine=True, time_limit=60) as dav:

@@ -33,7 +33,7 @@ _CHECKED = re.compile(r"\s*(SELECT|UPDATE|DELETE)\b", re.IGNORECASE)
 _SCAN = re.compile(r"SCAN (?!(?:\d+ )?CONSTANT ROW)(?P<table>\w+)(?: USING (?:COVERING )?INDEX (?P<index>\w+))?")
 
 
-class Unbounded(AssertionError):
+class UnboundedStatement(AssertionError):
     """A statement that reads more, the more is stored."""
 
 
@@ -57,7 +57,7 @@ def _comes_from_store() -> bool:
 
 
 def watch_statements(engine: Engine) -> None:
-    """Raise :class:`Unbounded` for each statement of an engine of SQLite that breaks the law."""
+    """Raise :class:`UnboundedStatement` for each statement of an engine of SQLite that breaks the law."""
     if engine.dialect.name != "sqlite":
         return
     seen: set[str] = set()
@@ -69,6 +69,6 @@ def watch_statements(engine: Engine) -> None:
         rows = cursor.connection.execute(f"EXPLAIN QUERY PLAN {statement}", parameters[0] if many else parameters)
         growing = find_growing(statement, [row[3] for row in rows])
         if growing:
-            raise Unbounded(f"{'; '.join(growing)} in {' '.join(statement.split())}")
+            raise UnboundedStatement(f"{'; '.join(growing)} in {' '.join(statement.split())}")
 
     event.listen(engine, "before_cursor_execute", check)

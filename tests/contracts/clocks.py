@@ -32,7 +32,7 @@ _TURN = text("UPDATE turned.clock SET at = :at")
 async def with_turned_clock(url: str) -> str:
     """Return a URL of the same database in which ``now()`` is the time that the tests set.
 
-    The schema of :class:`TurnedJobs` and :class:`TurnedJournal` comes first in it.
+    The schema of :class:`DatabaseClockJobs` and :class:`DatabaseClockJournal` comes first in it.
     """
     store = open_store(url)
     for statement in _MAKE:
@@ -42,7 +42,7 @@ async def with_turned_clock(url: str) -> str:
 
 
 @dataclass
-class TurnedJobs:
+class DatabaseClockJobs:
     """Jobs that set the clock of their database to the time of each call."""
 
     jobs: Jobs
@@ -98,7 +98,7 @@ class TurnedJobs:
         await _turn(self.database, now)
 
 
-class TurnedJournal(SqlJournal):
+class DatabaseClockJournal(SqlJournal):
     """A journal that sets the clock of its database to the time of each call."""
 
     async def acquire(self, calendar: str, owner: str, *, now: datetime, seconds: float) -> Lease | None:

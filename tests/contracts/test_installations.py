@@ -9,9 +9,10 @@ import pytest
 from sqlalchemy import select, update
 from tests.contracts import session_examples as sessions
 from tests.emulators.slack.teams import SlackTeams
-from tests.factories.people import Somebody, tell
+from tests.factories.people import SamplePerson, tell
 from tests.fakes.asgi_server import serve_app
-from tests.unit.conversation.person import MORNING, ManualClock
+from tests.fakes.manual_clock import ManualClock
+from tests.unit.conversation.person import MORNING
 
 from fateforger.adapters.store.connections import SqlConnections, Vault, new_key
 from fateforger.adapters.store.homes import WORKSPACE
@@ -103,7 +104,7 @@ async def test_no_round_works_for_people_of_a_workspace_that_removed_the_app(sto
     installations = open_installations(store)
     await installations.keep(replace(ONE, tenant="T1"))
     await installations.keep(TWO)
-    here, there = Somebody("bilby"), Somebody("numbat", tenant="T2")
+    here, there = SamplePerson("bilby"), SamplePerson("numbat", tenant="T2")
     for who in (here, there):
         await tell(store, who)
         await store.database.write(

@@ -18,7 +18,7 @@ import pytest
 from tests.contracts.stores import new_file
 from tests.factories.agents import NOW
 from tests.factories.inside import run_inside
-from tests.factories.people import OF_NOBODY, Somebody, about, dump, tell
+from tests.factories.people import OF_NOBODY, SamplePerson, about, dump, tell
 from tests.sources import modules
 
 from fateforger.adapters.store import installations as _installations  # noqa: F401  its table has to be known
@@ -33,7 +33,7 @@ from fateforger.config import read_settings
 from fateforger.ui.logs import DID
 from fateforger.values import replace
 
-ANNA, BORIS = Somebody("quokka"), Somebody("wombat")
+ANNA, BORIS = SamplePerson("quokka"), SamplePerson("wombat")
 SOURCE = Path(__file__).parents[2] / "src" / "fateforger"
 
 
@@ -48,7 +48,7 @@ async def store(tmp_path: Path) -> AsyncIterator[Store]:
 
 # --- tables -----------------------------------------------------------------------------------------------------
 
-Read = Callable[[Store, Somebody], Awaitable[object]]
+Read = Callable[[Store, SamplePerson], Awaitable[object]]
 
 READS: Mapping[str, Read] = {
     "agent_call": lambda store, who: store.calls.latest(user_id=who.id),
@@ -119,7 +119,7 @@ async def test_what_is_erased_of_one_person_leaves_the_other_as_they_were(store:
 
 # --- people of the same id in two workspaces ---------------------------------------------------------------------
 
-HERE, THERE = Somebody("bilby", number="TWIN"), Somebody("numbat", number="TWIN", tenant="T2")
+HERE, THERE = SamplePerson("bilby", number="TWIN"), SamplePerson("numbat", number="TWIN", tenant="T2")
 """Slack calls both by the same id, in the first workspace and in another one."""
 
 
@@ -234,9 +234,9 @@ NO_SERVER = {"sync undo"}
 """Commands that need the calendar itself, which is not there."""
 
 
-def make_connected(word: str) -> Somebody:
+def make_connected(word: str) -> SamplePerson:
     """Return a person whose history is that of the calendar that they connected."""
-    return Somebody(word, calendar=f"caldav:https://dav.example.org/{word}#work")
+    return SamplePerson(word, calendar=f"caldav:https://dav.example.org/{word}#work")
 
 
 class Data:
@@ -256,7 +256,7 @@ class Data:
         shutil.copytree(self.folder, folder)
         return Data(folder)
 
-    def run(self, command: str, who: Somebody, *arguments: str) -> tuple[int, str]:
+    def run(self, command: str, who: SamplePerson, *arguments: str) -> tuple[int, str]:
         """Return the status of a command, and its output."""
         words = command.split()
         by_option = "--user" in {
@@ -267,7 +267,7 @@ class Data:
         status, out, err = run_inside(*words, *arguments, *user, "--data-dir", str(self.folder), *now)
         return status, out + err
 
-    def rows_of(self, who: Somebody) -> dict[str, list[str]]:
+    def rows_of(self, who: SamplePerson) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
 
         async def read(store: Store) -> None:
@@ -277,7 +277,7 @@ class Data:
         found.pop("constraint_unindexed", None)  # work that waits, which each command does for everybody
         return found
 
-    def task_of(self, who: Somebody) -> str:
+    def task_of(self, who: SamplePerson) -> str:
         found: list[str] = []
 
         async def read(store: Store) -> None:

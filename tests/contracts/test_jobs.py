@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 from sqlalchemy import Connection
-from tests.contracts.clocks import TurnedJobs, with_turned_clock
+from tests.contracts.clocks import DatabaseClockJobs, with_turned_clock
 from tests.contracts.jobs_contract import NOON, JobsContract, later, names, put, take, take_job
 from tests.contracts.stores import Kind, two_stores
 from tests.postgres import PostgresServer, Shutdown
@@ -84,11 +84,11 @@ class TestProcrastinateJobs(JobsContract):
 
     @pytest.fixture
     def jobs(self, stores: tuple[Store, Store]) -> Jobs:
-        return TurnedJobs(stores[0].jobs, stores[0].database)
+        return DatabaseClockJobs(stores[0].jobs, stores[0].database)
 
     @pytest.fixture
     def other(self, stores: tuple[Store, Store]) -> Jobs:
-        return TurnedJobs(stores[1].jobs, stores[1].database)
+        return DatabaseClockJobs(stores[1].jobs, stores[1].database)
 
     async def test_waiting_ends_at_once_when_another_program_has_work(self, jobs: Jobs, other: Jobs) -> None:
         """S346: the database announces new work; there is no polling."""
@@ -159,7 +159,7 @@ class TestProcrastinateJobs(JobsContract):
     async def test_a_program_that_stops_leaves_its_jobs_at_once(self, stores: tuple[Store, Store], jobs: Jobs) -> None:
         await put(jobs, "a1")
         await take_job(jobs)
-        assert await take(TurnedJobs(stores[1].jobs, stores[1].database)) is None
+        assert await take(DatabaseClockJobs(stores[1].jobs, stores[1].database)) is None
         await stores[0].aclose()
         assert await stores[1].jobs.claim("turns", "w2", now=NOON, lease_seconds=10) is not None
 

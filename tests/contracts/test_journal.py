@@ -8,7 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from tests.contracts.clocks import TurnedJournal, with_turned_clock
+from tests.contracts.clocks import DatabaseClockJournal, with_turned_clock
 from tests.contracts.journal_contract import JournalContract
 from tests.contracts.stores import KINDS, new_database, two_stores
 
@@ -27,7 +27,7 @@ class TestSqlJournal(JournalContract):
         with new_database("postgres", request, tmp_path) as where:
             turned = await with_turned_clock(where)
             async with aclosing(open_store(turned)) as store, aclosing(open_store(turned)) as another:
-                yield TurnedJournal(store.database), TurnedJournal(another.database)
+                yield DatabaseClockJournal(store.database), DatabaseClockJournal(another.database)
 
     @pytest.fixture
     def journal(self, journals: tuple[Journal, Journal]) -> Journal:

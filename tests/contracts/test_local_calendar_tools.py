@@ -17,7 +17,7 @@ import pytest_asyncio
 from mcp import Client, StdioServerParameters
 from starlette.applications import Starlette
 from starlette.routing import Mount
-from tests.caldav_mcp.clients import AtTheTools, creation, open_client, open_tools, over_mcp
+from tests.caldav_mcp.clients import ToolClient, creation, open_client, open_tools, over_mcp
 from tests.fakes.asgi_server import serve_app
 
 ISO = "Must be ISO 8601 format: '2025-01-01T10:00:00' for timed events or '2025-01-01' for all-day events"
@@ -34,16 +34,16 @@ NO_ZONE = (
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def served_tools(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[AtTheTools]:
+async def served_tools(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[ToolClient]:
     """Yield a caller through the whole protocol; the server is mounted below another application's path."""
     async with open_tools(tmp_path_factory.mktemp("calendar")) as direct:
         app = Starlette(routes=[Mount("/calendar", direct.calendar.mcp_app)])
         async with serve_app(app, lifespan=False) as base, open_client(f"{base}/calendar/mcp") as client:
-            yield AtTheTools(over_mcp(client), direct.calendar, direct.clock)
+            yield ToolClient(over_mcp(client), direct.calendar, direct.clock)
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def tools(served_tools: AtTheTools) -> AtTheTools:
+async def tools(served_tools: ToolClient) -> ToolClient:
     """Return such a caller of an empty calendar."""
     await served_tools.start_anew()
     return served_tools
@@ -67,7 +67,7 @@ async def test_both_generations_of_the_protocol(tmp_path: Path, mode: Literal["a
         Client(f"{base}/mcp", mode=mode) as client,
     ):
         listed = (await client.list_tools()).tools
-        tools = AtTheTools(over_mcp(client), direct.calendar, direct.clock)
+        tools = ToolClient(over_mcp(client), direct.calendar, direct.clock)
         assert (await tools.create())["id"] == "planfocus00001"
     assert [tool.name for tool in listed] == [
         "list-calendars", "list-events", "get-event", "create-event", "update-event", "delete-event", "get-freebusy",
@@ -88,14 +88,14 @@ async def test_standard_input_and_output(tmp_path: Path) -> None:
         assert (await call("create-event", creation())).text == TAKEN
 
 
-async def test_an_unknown_tool(tools: AtTheTools) -> None:
+async def test_an_unknown_tool(tools: ToolClient) -> None:
     assert await tools.expect_refusal("no-such-tool") == "MCP error -32602: Tool no-such-tool not found"
 
 
 # --- arguments --------------------------------------------------------------------------------------------------
 
 
-async def test_unknown_arguments_are_ignored(tools: AtTheTools) -> None:
+async def test_unknown_arguments_are_ignored(tools: ToolClient) -> None:
     await tools.create(status="cancelled", maxResults=1)
     assert await tools.titles(maxResults=0, showDeleted=True, pageToken=None) == ["Plan work"]
 
@@ -165,17 +165,17 @@ async def test_unknown_arguments_are_ignored(tools: AtTheTools) -> None:
         ),
     ],
 )  # fmt: skip
-async def test_bad_arguments(tools: AtTheTools, tool: str, arguments: dict[str, Any], complaint: str) -> None:
+async def test_bad_arguments(tools: ToolClient, tool: str, arguments: dict[str, Any], complaint: str) -> None:
     assert await tools.expect_refusal(tool, **arguments) == invalid(tool, complaint)
 
 
-async def test_etag_is_no_field_to_ask_for(tools: AtTheTools) -> None:
+async def test_etag_is_no_field_to_ask_for(tools: ToolClient) -> None:
     refusal = await tools.expect_refusal("list-events", calendarId="primary", fields=["etag"])
     assert refusal.startswith(invalid("list-events", 'Invalid option: expected one of "id"|"summary"|"description"'))
     assert refusal.endswith('"source"|"eventType" at fields.0')
 
 
-async def test_lists_may_come_as_json_text(tools: AtTheTools) -> None:
+async def test_lists_may_come_as_json_text(tools: ToolClient) -> None:
     await tools.create(calendarsToCheck="[]")
     answer = await tools.ok("list-events", calendarId='["primary"]', fields='["colorId"]')
     assert answer["totalCount"] == 1
@@ -184,7 +184,7 @@ async def test_lists_may_come_as_json_text(tools: AtTheTools) -> None:
 # --- create-event -----------------------------------------------------------------------------------------------
 
 
-async def test_a_created_event(tools: AtTheTools) -> None:
+async def test_a_created_event(tools: ToolClient) -> None:
     """S205"""
     given: dict[str, Any] = {
         "description": "by probe",
@@ -219,18 +219,18 @@ async def test_a_created_event(tools: AtTheTools) -> None:
     }
 
 
-async def test_an_event_without_an_id_gets_one(tools: AtTheTools) -> None:
+async def test_an_event_without_an_id_gets_one(tools: ToolClient) -> None:
     answer = await tools.ok("create-event", **{k: v for k, v in creation().items() if k != "eventId"})
     assert await tools.get(answer["event"]["id"]) == answer["event"]
 
 
-async def test_an_id_is_taken_once(tools: AtTheTools) -> None:
+async def test_an_id_is_taken_once(tools: ToolClient) -> None:
     await tools.create()
     assert await tools.expect_refusal("create-event", **creation(summary="Other")) == TAKEN
     assert await tools.titles() == ["Plan work"]
 
 
-async def test_a_bad_id(tools: AtTheTools) -> None:
+async def test_a_bad_id(tools: ToolClient) -> None:
     refusal = await tools.expect_refusal("create-event", **creation("Plan"))
     assert refusal == (
         "MCP error -32603: Internal error: Invalid event ID: must be at least 5 characters long, "
@@ -258,17 +258,17 @@ async def test_a_bad_id(tools: AtTheTools) -> None:
         ),
     ],
 )
-async def test_impossible_times(tools: AtTheTools, start: str, end: str, refusal: str) -> None:
+async def test_impossible_times(tools: ToolClient, start: str, end: str, refusal: str) -> None:
     assert await tools.expect_refusal("create-event", **creation(start=start, end=end)) == refusal
 
 
-async def test_an_unknown_zone(tools: AtTheTools) -> None:
+async def test_an_unknown_zone(tools: ToolClient) -> None:
     message = "Invalid time zone definition for start time."
     refusal = await tools.expect_refusal("create-event", **creation(timeZone="Mars/Olympus"))
     assert refusal == f"MCP error -32600: Bad Request: {message}. Details: {message}"
 
 
-async def test_an_unknown_color(tools: AtTheTools) -> None:
+async def test_an_unknown_color(tools: ToolClient) -> None:
     refusal = await tools.expect_refusal("create-event", **creation(colorId="12"))
     assert refusal == "MCP error -32600: Bad Request: Invalid color ID.. Details: Invalid color ID."
 
@@ -310,20 +310,20 @@ async def test_an_unknown_color(tools: AtTheTools) -> None:
     ],
     ids=["zone", "offsets", "two zones", "all day", "spring gap", "autumn fold", "no time at all"],
 )
-async def test_times_come_back(tools: AtTheTools, given: dict[str, str], start: Any, end: Any) -> None:
+async def test_times_come_back(tools: ToolClient, given: dict[str, str], start: Any, end: Any) -> None:
     """S231: offsets are the calendar's, zones the event's own."""
     created = await tools.create(**given)
     assert (created["start"], created["end"]) == (start, end)
     assert await tools.get() == created
 
 
-async def test_the_days_of_the_week_are_the_events_own(tools: AtTheTools) -> None:
+async def test_the_days_of_the_week_are_the_events_own(tools: ToolClient) -> None:
     event = await tools.create(start="2027-05-04T00:30:00", end="2027-05-05T00:30:00", timeZone="Asia/Tokyo")
     assert (event["startDayOfWeek"], event["endDayOfWeek"]) == ("Tuesday", "Wednesday")
     assert event["start"]["dateTime"] == "2027-05-03T17:30:00+02:00"
 
 
-async def test_standard_values_are_not_said(tools: AtTheTools) -> None:
+async def test_standard_values_are_not_said(tools: ToolClient) -> None:
     given: dict[str, Any] = {
         "transparency": "opaque",
         "visibility": "default",
@@ -336,7 +336,7 @@ async def test_standard_values_are_not_said(tools: AtTheTools) -> None:
     assert event["reminders"] == {"useDefault": True}
 
 
-async def test_fields_that_icalendar_has_no_word_for_are_kept(tools: AtTheTools) -> None:
+async def test_fields_that_icalendar_has_no_word_for_are_kept(tools: ToolClient) -> None:
     given: dict[str, Any] = {
         "guestsCanModify": True,
         "guestsCanInviteOthers": False,
@@ -357,7 +357,7 @@ def build_unchecked(event_id: str, **given: Any) -> dict[str, Any]:
     return standard | given
 
 
-async def test_a_copy_is_refused(tools: AtTheTools) -> None:
+async def test_a_copy_is_refused(tools: ToolClient) -> None:
     await tools.create("dentist0001", summary="Dentist")
     refusal = await tools.expect_refusal("create-event", **build_unchecked("dentist0002", summary=" DENTIST "))
     assert refusal == (
@@ -366,7 +366,7 @@ async def test_a_copy_is_refused(tools: AtTheTools) -> None:
     )
 
 
-async def test_so_is_a_repeated_create_before_its_id_is_looked_at(tools: AtTheTools) -> None:
+async def test_so_is_a_repeated_create_before_its_id_is_looked_at(tools: ToolClient) -> None:
     await tools.create()
     assert (await tools.expect_refusal("create-event", **build_unchecked("planfocus00001"))).startswith(
         "Duplicate event detected"
@@ -374,13 +374,13 @@ async def test_so_is_a_repeated_create_before_its_id_is_looked_at(tools: AtTheTo
 
 
 @pytest.mark.parametrize("allowed", [{"allowDuplicates": True}, {"calendarsToCheck": []}])
-async def test_a_copy_is_fine_when_it_is_wanted(tools: AtTheTools, allowed: dict[str, Any]) -> None:
+async def test_a_copy_is_fine_when_it_is_wanted(tools: ToolClient, allowed: dict[str, Any]) -> None:
     await tools.create("dentist0001", summary="Dentist")
     await tools.ok("create-event", **build_unchecked("dentist0002", summary="Dentist", **allowed))
     assert await tools.titles() == ["Dentist", "Dentist"]
 
 
-async def test_a_copy_at_another_time_is_none(tools: AtTheTools) -> None:
+async def test_a_copy_at_another_time_is_none(tools: ToolClient) -> None:
     await tools.create("dentist0001", summary="Dentist")
     later = {"start": "2027-05-04T11:00:00", "end": "2027-05-04T12:00:00"}
     assert list(await tools.ok("create-event", **build_unchecked("dentist0002", summary="Dentist", **later))) == [
@@ -388,7 +388,7 @@ async def test_a_copy_at_another_time_is_none(tools: AtTheTools) -> None:
     ]
 
 
-async def test_an_overlap_is_told(tools: AtTheTools) -> None:
+async def test_an_overlap_is_told(tools: ToolClient) -> None:
     dentist = await tools.create(
         "dentist0001", summary="Dentist", start="2027-05-04T10:30:00", end="2027-05-04T11:30:00"
     )
@@ -407,7 +407,7 @@ async def test_an_overlap_is_told(tools: AtTheTools) -> None:
 
 
 @pytest.mark.parametrize("title", ["Dentist appointment", "Tooth appointment"])
-async def test_a_similar_title_is_told(tools: AtTheTools, title: str) -> None:
+async def test_a_similar_title_is_told(tools: ToolClient, title: str) -> None:
     await tools.create("dentist0001", summary="Dentist appointment today")
     answer = await tools.ok("create-event", **build_unchecked("dentist0002", summary=title))
     (duplicate,) = answer["duplicates"]
@@ -416,13 +416,13 @@ async def test_a_similar_title_is_told(tools: AtTheTools, title: str) -> None:
     assert answer["warnings"] == ["Found 1 potential duplicate(s)", "Found 1 scheduling conflict(s)"]
 
 
-async def test_all_day_events_are_not_compared(tools: AtTheTools) -> None:
+async def test_all_day_events_are_not_compared(tools: ToolClient) -> None:
     day = {"summary": "Holiday", "start": "2027-05-04", "end": "2027-05-05"}
     await tools.create("holida0001", **day)
     assert list(await tools.ok("create-event", **build_unchecked("holida0002", **day))) == ["event"]
 
 
-async def test_an_update_that_moves_is_told_of_overlaps(tools: AtTheTools) -> None:
+async def test_an_update_that_moves_is_told_of_overlaps(tools: ToolClient) -> None:
     await tools.create("dentist0001", summary="Dentist", start="2027-05-04T12:00:00", end="2027-05-04T14:30:00")
     await tools.create()
     given = {"calendarId": "primary", "eventId": "planfocus00001"}
@@ -437,12 +437,12 @@ async def test_an_update_that_moves_is_told_of_overlaps(tools: AtTheTools) -> No
 # --- get-event, list-events -------------------------------------------------------------------------------------
 
 
-async def test_an_unknown_event(tools: AtTheTools) -> None:
+async def test_an_unknown_event(tools: ToolClient) -> None:
     refusal = await tools.expect_refusal("get-event", calendarId="primary", eventId="doesnotexist1")
     assert refusal == "MCP error -32603: Internal error: Event with ID 'doesnotexist1' not found in calendar 'primary'."
 
 
-async def test_fields_name_what_comes_beside_the_defaults(tools: AtTheTools) -> None:
+async def test_fields_name_what_comes_beside_the_defaults(tools: ToolClient) -> None:
     given: dict[str, Any] = {
         "description": "d",
         "location": "Desk",
@@ -463,11 +463,11 @@ async def test_fields_name_what_comes_beside_the_defaults(tools: AtTheTools) -> 
     assert await tools.get(fields=[]) == whole
 
 
-async def test_nothing_is_said_plainly(tools: AtTheTools) -> None:
+async def test_nothing_is_said_plainly(tools: ToolClient) -> None:
     assert await tools.ok("list-events", calendarId="primary") == {"events": [], "totalCount": 0}
 
 
-async def test_bounds_are_exclusive(tools: AtTheTools) -> None:
+async def test_bounds_are_exclusive(tools: ToolClient) -> None:
     for n, (start, end) in enumerate([("08", "10"), ("09", "11"), ("10", "11"), ("10", "12"), ("11", "12")]):
         await tools.create(
             f"event{n}", summary=str(n), start=f"2027-05-04T{start}:00:00", end=f"2027-05-04T{end}:00:00"
@@ -480,19 +480,19 @@ async def test_bounds_are_exclusive(tools: AtTheTools) -> None:
     assert await tools.titles(**instants) == ["1", "2", "3"]
 
 
-async def test_an_empty_range_is_refused(tools: AtTheTools) -> None:
+async def test_an_empty_range_is_refused(tools: ToolClient) -> None:
     bounds = {"timeMin": "2027-05-04T10:00:00", "timeMax": "2027-05-04T10:00:00"}
     assert await tools.expect_refusal("list-events", calendarId="primary", **bounds) == EMPTY_RANGE
 
 
-async def test_events_are_listed_by_start(tools: AtTheTools) -> None:
+async def test_events_are_listed_by_start(tools: ToolClient) -> None:
     for n, hour in enumerate(["12", "09", "15"]):
         await tools.create(f"event{n}", summary=hour, start=f"2027-05-04T{hour}:00:00", end="2027-05-04T16:00:00")
     await tools.create("event9", summary="day", start="2027-05-04", end="2027-05-05")
     assert await tools.titles() == ["day", "09", "12", "15"]
 
 
-async def test_a_range_may_be_open(tools: AtTheTools) -> None:
+async def test_a_range_may_be_open(tools: ToolClient) -> None:
     for year in ("2024", "2027", "2030"):
         await tools.create(f"event{year}", summary=year, start=f"{year}-05-04T10:00:00", end=f"{year}-05-04T11:00:00")
 
@@ -505,7 +505,7 @@ async def test_a_range_may_be_open(tools: AtTheTools) -> None:
     assert await list_titles(timeMax="2028-01-01T00:00:00") == ["2024", "2027"]
 
 
-async def test_at_most_250_come_and_nothing_says_so(tools: AtTheTools) -> None:
+async def test_at_most_250_come_and_nothing_says_so(tools: ToolClient) -> None:
     rule = ["RRULE:FREQ=DAILY;COUNT=300"]
     await tools.create("standup0001", summary="Stand-up", recurrence=rule, timeZone="Europe/Berlin")
     answer = await tools.ok("list-events", calendarId="primary")
@@ -513,7 +513,7 @@ async def test_at_most_250_come_and_nothing_says_so(tools: AtTheTools) -> None:
     assert answer["events"][0]["id"] == "standup0001_20270504T080000Z"
 
 
-async def test_private_properties_filter(tools: AtTheTools) -> None:
+async def test_private_properties_filter(tools: ToolClient) -> None:
     """S205"""
     for n in ("1", "2"):
         await tools.create(f"event{n}", summary=n, extendedProperties={"private": {"day": "x y", "n": n}})
@@ -527,7 +527,7 @@ async def test_private_properties_filter(tools: AtTheTools) -> None:
 # --- update-event -----------------------------------------------------------------------------------------------
 
 
-async def test_an_update_sets_what_is_given(tools: AtTheTools) -> None:
+async def test_an_update_sets_what_is_given(tools: ToolClient) -> None:
     """S81"""
     before = await tools.create(
         description="d", colorId="9", location="Desk", extendedProperties={"private": {"a": "1"}}
@@ -540,27 +540,27 @@ async def test_an_update_sets_what_is_given(tools: AtTheTools) -> None:
     assert await tools.get() == after
 
 
-async def test_empty_text_clears(tools: AtTheTools) -> None:
+async def test_empty_text_clears(tools: ToolClient) -> None:
     await tools.create(description="d", location="Desk")
     after = await tools.update(summary="", description="", location="")
     assert [name for name in ("summary", "description", "location") if name in after] == []
 
 
-async def test_a_color_cannot_be_cleared(tools: AtTheTools) -> None:
+async def test_a_color_cannot_be_cleared(tools: ToolClient) -> None:
     await tools.create(colorId="9")
     refusal = await tools.expect_refusal("update-event", calendarId="primary", eventId="planfocus00001", colorId="")
     assert refusal == "Invalid color ID."
     assert (await tools.get())["colorId"] == "9"
 
 
-async def test_properties_merge_key_by_key(tools: AtTheTools) -> None:
+async def test_properties_merge_key_by_key(tools: ToolClient) -> None:
     """S205"""
     await tools.create(extendedProperties={"private": {"a": "1", "b": "2"}, "shared": {"c": "3"}})
     after = await tools.update(extendedProperties={"private": {"b": "", "d": "4"}})
     assert after["extendedProperties"] == {"private": {"a": "1", "b": "", "d": "4"}, "shared": {"c": "3"}}
 
 
-async def test_an_update_of_nothing_still_writes(tools: AtTheTools) -> None:
+async def test_an_update_of_nothing_still_writes(tools: ToolClient) -> None:
     before = await tools.create()
     after = await tools.update()
     assert after["updated"] > before["updated"]
@@ -568,14 +568,14 @@ async def test_an_update_of_nothing_still_writes(tools: AtTheTools) -> None:
     assert after["sequence"] == 0
 
 
-async def test_moves_are_counted(tools: AtTheTools) -> None:
+async def test_moves_are_counted(tools: ToolClient) -> None:
     await tools.create()
     assert (await tools.update(start="2027-05-04T10:00:00", end="2027-05-04T11:00:00"))["sequence"] == 0
     assert (await tools.update(end="2027-05-04T11:30:00"))["sequence"] == 1
     assert (await tools.update(summary="Other"))["sequence"] == 1
 
 
-async def test_a_start_alone_keeps_the_end(tools: AtTheTools) -> None:
+async def test_a_start_alone_keeps_the_end(tools: ToolClient) -> None:
     await tools.create()
     after = await tools.update(start="2027-05-04T09:00:00")
     assert (after["start"]["dateTime"], after["end"]["dateTime"]) == (
@@ -588,7 +588,7 @@ async def test_a_start_alone_keeps_the_end(tools: AtTheTools) -> None:
     assert refusal == "The specified time range is empty."
 
 
-async def test_a_timed_event_becomes_an_all_day_one_and_back(tools: AtTheTools) -> None:
+async def test_a_timed_event_becomes_an_all_day_one_and_back(tools: ToolClient) -> None:
     await tools.create()
     day = await tools.update(start="2027-05-04", end="2027-05-06")
     assert (day["start"], day["end"]) == ({"date": "2027-05-04"}, {"date": "2027-05-06"})
@@ -596,7 +596,7 @@ async def test_a_timed_event_becomes_an_all_day_one_and_back(tools: AtTheTools) 
     assert timed["start"] == {"dateTime": "2027-05-04T09:00:00+02:00", "timeZone": "Europe/Berlin"}
 
 
-async def test_guests_are_replaced_and_known_ones_keep_their_data(tools: AtTheTools) -> None:
+async def test_guests_are_replaced_and_known_ones_keep_their_data(tools: ToolClient) -> None:
     ada = {
         "email": "ada@example.com",
         "displayName": 'Ada "L", Countess',
@@ -613,7 +613,7 @@ async def test_guests_are_replaced_and_known_ones_keep_their_data(tools: AtTheTo
     assert "attendees" not in await tools.update(attendees=[])
 
 
-async def test_reminders_are_replaced(tools: AtTheTools) -> None:
+async def test_reminders_are_replaced(tools: ToolClient) -> None:
     own = {"useDefault": False, "overrides": [{"method": "email", "minutes": 90}, {"method": "popup", "minutes": 0}]}
     await tools.create(reminders=own)
     assert (await tools.update(summary="Other"))["reminders"] == own
@@ -630,14 +630,14 @@ async def test_reminders_are_replaced(tools: AtTheTools) -> None:
         ({"attendees": []}, "Not Found"),
     ],
 )
-async def test_an_unknown_event_cannot_be_updated(tools: AtTheTools, given: dict[str, Any], refusal: str) -> None:
+async def test_an_unknown_event_cannot_be_updated(tools: ToolClient, given: dict[str, Any], refusal: str) -> None:
     assert await tools.expect_refusal("update-event", calendarId="primary", eventId="doesnotexist1", **given) == refusal
 
 
 # --- delete-event and what stays --------------------------------------------------------------------------------
 
 
-async def test_a_deleted_event(tools: AtTheTools) -> None:
+async def test_a_deleted_event(tools: ToolClient) -> None:
     """S237"""
     before = await tools.create(description="d", extendedProperties={"private": {"a": "1"}})
     tools.clock.passes(minutes=1)
@@ -658,14 +658,14 @@ async def test_a_deleted_event(tools: AtTheTools) -> None:
     assert await tools.update(summary="Other") == gone
 
 
-async def test_an_unknown_event_cannot_be_deleted(tools: AtTheTools) -> None:
+async def test_an_unknown_event_cannot_be_deleted(tools: ToolClient) -> None:
     assert await tools.expect_refusal("delete-event", calendarId="primary", eventId="doesnotexist1") == NOT_FOUND
 
 
 # --- the state an event is in -----------------------------------------------------------------------------------
 
 
-async def test_a_write_may_name_the_state_it_changes(tools: AtTheTools) -> None:
+async def test_a_write_may_name_the_state_it_changes(tools: ToolClient) -> None:
     """S200"""
     first = (await tools.create())["etag"]
     second = (await tools.update(summary="Other", ifMatch=first))["etag"]
@@ -678,7 +678,7 @@ async def test_a_write_may_name_the_state_it_changes(tools: AtTheTools) -> None:
     assert (await tools.delete(ifMatch=second))["success"] is True
 
 
-async def test_without_a_state_all_changes_are_kept(tools: AtTheTools) -> None:
+async def test_without_a_state_all_changes_are_kept(tools: ToolClient) -> None:
     """S200: a second writer merges its changes into those of the first."""
     await tools.create()
     values = {f"k{n}": str(n) for n in range(4)}
@@ -689,7 +689,7 @@ async def test_without_a_state_all_changes_are_kept(tools: AtTheTools) -> None:
 # --- calendars, free and busy, the time, colors ----------------------------------------------------------------
 
 
-async def test_the_calendar(tools: AtTheTools) -> None:
+async def test_the_calendar(tools: ToolClient) -> None:
     answer = await tools.ok("list-calendars")
     assert answer == {
         "calendars": [
@@ -718,18 +718,18 @@ async def test_the_calendar(tools: AtTheTools) -> None:
         ("MY CALENDAR", "calendar@localhost"),
     ],
 )
-async def test_how_a_calendar_is_named(tools: AtTheTools, name: str, shown: str) -> None:
+async def test_how_a_calendar_is_named(tools: ToolClient, name: str, shown: str) -> None:
     await tools.create()
     (event,) = await tools.day(calendarId=name, account="normal")
     assert event["calendarId"] == shown
 
 
-async def test_several_calendars(tools: AtTheTools) -> None:
+async def test_several_calendars(tools: ToolClient) -> None:
     answer = await tools.ok("list-events", calendarId=["primary", "calendar@localhost"])
     assert answer == {"events": [], "totalCount": 0, "calendars": ["primary", "calendar@localhost"]}
 
 
-async def test_unknown_calendars(tools: AtTheTools) -> None:
+async def test_unknown_calendars(tools: ToolClient) -> None:
     access = (
         'MCP error -32600: No account has {0} access to calendar "nobody@example.com". Available accounts: normal. '
         "Please ensure the calendar exists and you have the necessary permissions, or specify the 'account' parameter "
@@ -749,7 +749,7 @@ async def test_unknown_calendars(tools: AtTheTools) -> None:
     )
 
 
-async def test_free_and_busy(tools: AtTheTools) -> None:
+async def test_free_and_busy(tools: ToolClient) -> None:
     for n, (start, end) in enumerate([("09", "10"), ("10", "11"), ("13", "15"), ("14", "16")]):
         await tools.create(f"event{n}", start=f"2027-05-04T{start}:00:00", end=f"2027-05-04T{end}:00:00")
     await tools.create("free1", start="2027-05-04T11:00:00", end="2027-05-04T12:00:00", transparency="transparent")
@@ -768,14 +768,14 @@ async def test_free_and_busy(tools: AtTheTools) -> None:
     }
 
 
-async def test_free_and_busy_of_more_than_three_months(tools: AtTheTools) -> None:
+async def test_free_and_busy_of_more_than_three_months(tools: ToolClient) -> None:
     bounds = {"timeMin": "2027-01-01T00:00:00", "timeMax": "2027-05-01T00:00:00"}
     assert await tools.expect_refusal("get-freebusy", calendars=[{"id": "primary"}], **bounds) == (
         "MCP error -32600: The time gap between timeMin and timeMax must be less than 3 months"
     )
 
 
-async def test_the_time(tools: AtTheTools) -> None:
+async def test_the_time(tools: ToolClient) -> None:
     assert await tools.ok("get-current-time") == {
         "currentTime": "2026-11-21T01:20:00.380+01:00",
         "timezone": "Europe/Berlin",
@@ -789,7 +789,7 @@ async def test_the_time(tools: AtTheTools) -> None:
     )
 
 
-async def test_the_colors(tools: AtTheTools) -> None:
+async def test_the_colors(tools: ToolClient) -> None:
     colors = (await tools.ok("list-colors"))["event"]
     assert list(colors) == [str(n) for n in range(1, 12)]
     assert colors["9"] == {"background": "#5484ed", "foreground": "#1d1d1d"}
@@ -798,7 +798,7 @@ async def test_the_colors(tools: AtTheTools) -> None:
 # --- series -----------------------------------------------------------------------------------------------------
 
 
-async def test_series_arrive_expanded(tools: AtTheTools) -> None:
+async def test_series_arrive_expanded(tools: ToolClient) -> None:
     series = await tools.create("standup0001", recurrence=["RRULE:FREQ=DAILY;COUNT=3"], timeZone="Europe/Berlin")
     assert series["recurrence"] == ["RRULE:FREQ=DAILY;COUNT=3"]
     (second,) = await tools.day("2027-05-05")
@@ -811,7 +811,7 @@ async def test_series_arrive_expanded(tools: AtTheTools) -> None:
     assert "recurringEventId" not in bare
 
 
-async def test_a_series_needs_naive_times(tools: AtTheTools) -> None:
+async def test_a_series_needs_naive_times(tools: ToolClient) -> None:
     rule: dict[str, Any] = {"recurrence": ["RRULE:FREQ=DAILY;COUNT=3"]}
     times = {"start": "2027-05-04T10:00:00Z", "end": "2027-05-04T11:00:00Z"}
     assert await tools.expect_refusal("create-event", **creation(**rule, **times)) == NO_ZONE
@@ -822,6 +822,6 @@ async def test_a_series_needs_naive_times(tools: AtTheTools) -> None:
     )
 
 
-async def test_a_rule_that_is_none(tools: AtTheTools) -> None:
+async def test_a_rule_that_is_none(tools: ToolClient) -> None:
     refusal = await tools.expect_refusal("create-event", **creation(recurrence=["every day"]))
     assert refusal == "MCP error -32600: Bad Request: Invalid recurrence rule.. Details: Invalid recurrence rule."

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 import pytest
-from tests.fakes.openai_server import KEY, MODEL, Says, in_turn, model_server
+from tests.fakes.openai_server import KEY, MODEL, ScriptedAnswer, in_turn, model_server
 from tests.fakes.scripted_model import ScriptedModel
 
 from fateforger.adapters.clock import SystemClock
@@ -27,7 +27,7 @@ Speaking = Callable[[str | None], AbstractAsyncContextManager[Model]]
 
 @asynccontextmanager
 async def real(line: str | None) -> AsyncIterator[Model]:
-    says = Says(slow=True) if line is None else Says(line)
+    says = ScriptedAnswer(slow=True) if line is None else ScriptedAnswer(line)
     async with model_server(in_turn(says)) as server:
         model = ChatModel(Endpoint(server.url, MODEL, "sk-wrong" if line == "refuse" else KEY))
         yield model
@@ -36,7 +36,7 @@ async def real(line: str | None) -> AsyncIterator[Model]:
 
 @asynccontextmanager
 async def ollama(line: str | None) -> AsyncIterator[Model]:
-    says = Says(slow=True) if line is None else Says(line, status=401 if line == "refuse" else 200)
+    says = ScriptedAnswer(slow=True) if line is None else ScriptedAnswer(line, status=401 if line == "refuse" else 200)
     async with model_server(in_turn(says)) as server:
         model = ChatModel(Endpoint(server.url, MODEL, provider=PROVIDERS["ollama"]))
         yield model

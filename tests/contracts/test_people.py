@@ -12,7 +12,7 @@ from tests.contracts.constraints_contract import parts
 from tests.contracts.journal_examples import create, transaction
 from tests.factories.agents import NOW
 from tests.factories.constraints import version_of
-from tests.factories.people import OF_NOBODY, Somebody, about, dump, tell
+from tests.factories.people import OF_NOBODY, SamplePerson, about, dump, tell
 
 from fateforger.adapters.store.people import AT_WORK, ERASURE, UNFINISHED
 from fateforger.adapters.store.store import Store
@@ -20,7 +20,7 @@ from fateforger.adapters.store.tables import list_tables
 from fateforger.calendar.transactions import TxState
 from fateforger.errors import BadInput, CalendarBusy, StillAtWork
 
-ANNA, BORIS = Somebody("quokka"), Somebody("wombat")
+ANNA, BORIS = SamplePerson("quokka"), SamplePerson("wombat")
 LATER = NOW + timedelta(minutes=1)
 Both = tuple[Store, Store]
 
@@ -137,8 +137,8 @@ async def test_on_a_calendar_of_two_only_their_own_writes_and_days_go(both: Both
     """Writes without a session stay, since their owner is unknown; and so does the calendar's name."""
     store, other = both
     shared = "local:both"
-    anna = Somebody("quokka", shared, ANNA.day)
-    boris = Somebody("wombat", shared, ANNA.day + timedelta(days=30))
+    anna = SamplePerson("quokka", shared, ANNA.day)
+    boris = SamplePerson("wombat", shared, ANNA.day + timedelta(days=30))
     await tell(store, boris)
     await tell(store, anna)
     counts = await other.people.erase(anna.id, now=LATER)
@@ -150,7 +150,7 @@ async def test_on_a_calendar_of_two_only_their_own_writes_and_days_go(both: Both
 async def test_ids_are_whole_names_and_who_is_spoken_of_loses_nothing(both: Both) -> None:
     """``U0quokka`` is not in ``U0quokkas``, and a job that quotes them is its speaker's."""
     store, other = both
-    longer = Somebody("quokkas")
+    longer = SamplePerson("quokkas")
     await tell(store, longer)
     alone = await dump(store)
     await tell(store, ANNA)
@@ -175,6 +175,6 @@ async def test_erasing_and_writing_at_once_leaves_all_or_nothing(both: Both) -> 
     """In either order, a new session with its messages is gone with the rest or whole."""
     store, other = both
     await tell(store, ANNA)
-    again = Somebody("quokka2")
+    again = SamplePerson("quokka2")
     await asyncio.gather(other.people.erase(ANNA.id, now=LATER), tell(store, again))
     assert await other.people.count_held(again.id) == {**EVERYTHING, "index": 3}

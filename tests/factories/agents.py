@@ -8,6 +8,8 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
+from tests.fakes.manual_clock import ManualClock
+
 from fateforger.adapters.store.store import Store
 from fateforger.agents.access import MOST_SESSIONS, AgentAccess
 from fateforger.agents.clients import Client, ConstraintChange, Proposal, Scope, format_token, hash_token
@@ -53,16 +55,6 @@ def proposal(proposal_id: str = "p1", name: str = "robot", **changes: Any) -> Pr
         "expires_at": NOW + timedelta(days=1),
     }
     return Proposal(**{**values, **changes})
-
-
-@dataclass
-class ManualClock:
-    """A clock that does not move by itself."""
-
-    at: datetime = NOW
-
-    def now(self) -> datetime:
-        return self.at
 
 
 @dataclass

@@ -94,7 +94,7 @@ def engine_over(
 
 
 @dataclass
-class World:
+class CalendarHarness:
     """One calendar, one journal, and time."""
 
     journal: Journal

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from tests.fakes.openai_server import Asked, Says
+from tests.fakes.openai_server import ReceivedRequest, ScriptedAnswer
 from tests.scenarios.understanding_server import Listener, speaking
 
 from fateforger.conversation.evaluation_cases import ANSWERS, Case, parse_answer
@@ -29,7 +29,7 @@ SPOIL: dict[str, dict[str, Any]] = {
 """An answer by prompt that no case expects."""
 
 
-class Knowing(Listener):
+class InformedListener(Listener):
     """Answers as the cases expect it; those whose prompt and case ``wrong`` names are spoiled."""
 
     def __init__(
@@ -45,12 +45,12 @@ class Knowing(Listener):
             for prompt in case.expected
         }
 
-    def script(self, asked: Asked) -> Says:
+    def script(self, asked: ReceivedRequest) -> ScriptedAnswer:
         prompt = self.prompts.get(asked.system)
         if prompt is None:
-            return Says(json.dumps({"sum": 42}))
+            return ScriptedAnswer(json.dumps({"sum": 42}))
         said = asked.messages[1]["content"].rsplit("The message:\n", 1)[1].split("\n", 1)[1].rsplit("\n", 1)[0]
-        return Says(self.known[prompt, said])
+        return ScriptedAnswer(self.known[prompt, said])
 
 
 @contextmanager
@@ -58,5 +58,5 @@ def knowing(
     cases: Iterable[Case], wrong: Callable[[Case, str], bool] = lambda _case, _prompt: False
 ) -> Iterator[dict[str, str]]:
     """Run the server and yield the settings of a program that uses it."""
-    with speaking(Knowing(cases, wrong)) as settings:
+    with speaking(InformedListener(cases, wrong)) as settings:
         yield settings

@@ -20,7 +20,7 @@ BERLIN = "Europe/Berlin"
 
 
 @dataclass
-class Signed:
+class ConsentedTokens:
     """The tokens of a person who consented, until they take it back."""
 
     emulator: MicrosoftEmulator
@@ -44,14 +44,14 @@ def open_over(
     *,
     address: str = "https://graph.microsoft.example",
     transport: httpx.AsyncBaseTransport | None = None,
-    tokens: Signed | None = None,
+    tokens: ConsentedTokens | None = None,
     key: str = "microsoft/ann",
     time_zone: str = BERLIN,
     **more: Any,
 ) -> MicrosoftCalendar:
     """Return the adapter over the emulator: without a socket, unless there is another way to its address."""
     client = GraphClient(
-        tokens or Signed(emulator), address=f"{address}/v1.0", transport=transport or emulator.transport()
+        tokens or ConsentedTokens(emulator), address=f"{address}/v1.0", transport=transport or emulator.transport()
     )
     return MicrosoftCalendar(client, key=key, time_zone=time_zone, **more)
 

@@ -44,7 +44,7 @@ _DIGEST = re.compile(r"^\('\w+', '(click|message)-[0-9a-f]{32}',")
 
 
 @dataclass(frozen=True)
-class Somebody:
+class SamplePerson:
     """``word`` is in everything that they say. Slack calls them by ``number``, or else by the word.
 
     ``tenant`` is the workspace that they are of; without one, it is the first.
@@ -78,7 +78,7 @@ class Somebody:
         return (self.word, self.id, self.session, self.channel)
 
 
-async def tell(store: Store, who: Somebody, folder: Path | None = None) -> None:
+async def tell(store: Store, who: SamplePerson, folder: Path | None = None) -> None:
     """Put them into every table, and into the recordings in ``folder``."""
     await _save_words(store, who)
     await _save_plan(store, who)
@@ -89,7 +89,7 @@ async def tell(store: Store, who: Somebody, folder: Path | None = None) -> None:
         await RecordingFiles(folder).keep(f"20260302T070000-{who.word[:2]}.json", text)
 
 
-async def _save_words(store: Store, who: Somebody) -> None:
+async def _save_words(store: Store, who: SamplePerson) -> None:
     for n in range(3):
         said = version_of(f"c{n}{who.word}", user=who.id, description=f"{who.word} {n}. {'so it is. ' * 60}")
         await store.constraints.write([said], cause=f"c{n} {who.word}")
@@ -120,7 +120,7 @@ async def _save_words(store: Store, who: Somebody) -> None:
     await store.tasks.claim(who.id, f"mcp:{who.word}", now=NOW, lease_seconds=1, task_id=first.id)
 
 
-async def _save_plan(store: Store, who: Somebody) -> None:
+async def _save_plan(store: Store, who: SamplePerson) -> None:
     plan = TBPlan(date=who.day, tz="Europe/Berlin", events=(sessions.BLOCK.model_copy(update={"name": who.word}),))
     session = sessions.session(who.session, user_id=who.id, channel=who.channel, plan=plan)
     outgoing = [sessions.message(f"{n}-{who.word}", f"slot{n}", who.session) for n in range(3)]
@@ -138,7 +138,7 @@ async def _save_plan(store: Store, who: Somebody) -> None:
     await store.jobs.bury(dead, f"{who.word} could not be read")
 
 
-def _jobs(who: Somebody) -> tuple[NewJob, ...]:
+def _jobs(who: SamplePerson) -> tuple[NewJob, ...]:
     """Return a job of the person in each form that jobs have."""
     words: Mapping[str, Any] = {"kind": "queue", "user_id": who.id, "text": who.word}
     return (
@@ -152,7 +152,7 @@ def _jobs(who: Somebody) -> tuple[NewJob, ...]:
     )
 
 
-async def _save_history(store: Store, who: Somebody) -> None:
+async def _save_history(store: Store, who: SamplePerson) -> None:
     """Write two days to their calendar, undo the second one, and write one from the command line."""
     for number, context in enumerate([{"session": who.session}, {}]):
         tx = f"{who.word}{number}"
@@ -163,7 +163,7 @@ async def _save_history(store: Store, who: Somebody) -> None:
     await store.journal.release(lease)
 
 
-async def _write(store: Store, who: Somebody, tx: str, day: date, context: Mapping[str, Any], **more: Any) -> None:
+async def _write(store: Store, who: SamplePerson, tx: str, day: date, context: Mapping[str, Any], **more: Any) -> None:
     seed = f"{day.isoformat()}|{who.word}|09:00:00|{tx}"
     op = create(0, tx=tx, day=day).model_copy(update={"summary": who.word, "seed": seed})
     values = {"calendar": who.calendar_key, "day": day, "cause": f"door-{tx}", "group": who.session}
@@ -174,7 +174,7 @@ async def _write(store: Store, who: Somebody, tx: str, day: date, context: Mappi
     await store.journal.close(tx, TxState.COMMITTED, NOW)
 
 
-async def _agents(store: Store, who: Somebody) -> None:
+async def _agents(store: Store, who: SamplePerson) -> None:
     name, number = f"bot-{who.word}", f"p{who.word}"
     await store.clients.add(client(name, key=f"k{who.word}", user_id=who.id), f"hash {who.word}")
     asked = Call(client=name, user_id=who.id, tool="pull", asked=f'{{"said":"{who.word}"}}', at=NOW)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Literal, Self, TypeVar
 
-from tests.fakes.google_calendar import Answer, Crash, Fault, GoogleCalendarFake, LandLate, LoseAnswer
+from tests.fakes.google_calendar import Answer, Crash, Fault, GoogleCalendarFake, LateWrite, LostAnswer
 from tests.fakes.memory_journal import MemoryJournal
 
 from fateforger.calendar.event import EventImage
@@ -31,18 +31,18 @@ Side = Literal["before", "after"]
 SIDES: tuple[Side, Side] = ("before", "after")
 
 
-class Died(BaseException):
+class ProcessDied(BaseException):
     """The process is gone. No part of it may act any more."""
 
 
 CALL_FAULTS: dict[str, Callable[[], Fault]] = {
     "fails": lambda: Answer(Unknown("reset")),
-    "answer lost": LoseAnswer,
-    "lands late": LandLate,
+    "answer lost": LostAnswer,
+    "lands late": LateWrite,
     "limited": lambda: Answer(Limited(2.0)),
     "login expired": lambda: Answer(Unauthorized("expired")),
-    "dies before": lambda: Crash(Died(), "before"),
-    "dies after": lambda: Crash(Died(), "after"),
+    "dies before": lambda: Crash(ProcessDied(), "before"),
+    "dies after": lambda: Crash(ProcessDied(), "after"),
 }
 
 
@@ -61,13 +61,13 @@ class DyingJournal:
     commits: int = 0
     dead: bool = False
 
-    def kill(self) -> Died:
+    def kill(self) -> ProcessDied:
         self.dead = True
-        return Died()
+        return ProcessDied()
 
     async def _commit(self, act: Callable[[], Awaitable[T]]) -> T:
         if self.dead:
-            raise Died
+            raise ProcessDied
         position, self.commits = self.commits, self.commits + 1
         if self.point == (position, "before"):
             raise self.kill()
@@ -98,7 +98,7 @@ class DyingJournal:
 
     async def _read(self, act: Callable[[], Awaitable[T]]) -> T:
         if self.dead:
-            raise Died
+            raise ProcessDied
         return await act()
 
     async def get(self, transaction_id: str) -> Transaction | None:
@@ -160,10 +160,10 @@ class WatchedCalendar:
     async def _call(self, call: Awaitable[T]) -> T:
         if self.journal.dead:
             call.close()  # type: ignore[attr-defined]  # a coroutine that will never run
-            raise Died
+            raise ProcessDied
         try:
             answer = await call
-        except Died:
+        except ProcessDied:
             self.journal.dead = True
             raise
         position, self.answered = self.answered, self.answered + 1

@@ -23,9 +23,9 @@ import icalendar
 from mcp.client._memory import InMemoryTransport
 from mcp.server.lowlevel.server import Server
 from tests.contracts.calendar_people import new_object
-from tests.fakes.caldav_server import USER, CalDavServer, Stored
+from tests.fakes.caldav_server import USER, CalDavServer, StoredObject
 from tests.fakes.google_calendar import Answer, Status, Verb
-from tests.fakes.google_store import GoogleStore, Missing
+from tests.fakes.google_store import EventMissing, GoogleStore
 from tests.fakes.over_requests import OverRequests
 from tests.fakes.quirky_caldav import Habit
 
@@ -60,7 +60,7 @@ class CalDavStore(GoogleStore):
     def __init__(self, server: CalDavServer, time_zone: str = "Europe/Berlin") -> None:
         super().__init__(time_zone)
         self.server = server
-        self._images: dict[tuple[Stored, bool], EventImage] = {}
+        self._images: dict[tuple[StoredObject, bool], EventImage] = {}
         self._events: tuple[int, dict[str, EventImage]] = (-1, {})
 
     @property
@@ -76,7 +76,7 @@ class CalDavStore(GoogleStore):
     def events(self, value: dict[str, EventImage]) -> None:
         assert not value, "the server holds the events"
 
-    def show(self, stored: Stored, *, gone: bool = False) -> EventImage:
+    def show(self, stored: StoredObject, *, gone: bool = False) -> EventImage:
         """Return the event, or the whole series."""
         place = (stored, gone)
         if place not in self._images:
@@ -133,10 +133,10 @@ class CalDavStore(GoogleStore):
         _replace(_master(calendar), "RRULE", {"FREQ": "DAILY", "COUNT": 3})
         return self._write(stored.path, calendar)
 
-    def _find(self, event_id: str) -> Stored:
+    def _find(self, event_id: str) -> StoredObject:
         found = next((s for s in self.server.objects.values() if self.show(s).id == event_id), None)
         if found is None:
-            raise Missing(event_id)
+            raise EventMissing(event_id)
         return found
 
     def _write(self, name: str, calendar: icalendar.Calendar) -> EventImage:
@@ -216,7 +216,7 @@ def _replace(event: icalendar.Event, name: str, value: object) -> None:
         event.add(name, value)
 
 
-def _parse(stored: Stored) -> icalendar.Calendar:
+def _parse(stored: StoredObject) -> icalendar.Calendar:
     calendar = icalendar.Calendar.from_ical(stored.text)
     assert isinstance(calendar, icalendar.Calendar)
     event = _master(calendar)
@@ -318,7 +318,7 @@ class InProcess:
         return InMemoryTransport(self.server)
 
 
-class InTurn(ThreadPoolExecutor):
+class InlineExecutor(ThreadPoolExecutor):
     """Carries out at once what would go to a thread, so that a history is the same each time."""
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
-from tests.fakes.quirky_caldav import FORWARDED, Habit, Habits
+from tests.fakes.quirky_caldav import FORWARDED, Habit, ServerQuirks
 
 from caldav_mcp.embedded import build_application
 
@@ -18,7 +18,7 @@ _NOTES = re.compile(r"^DESCRIPTION:.*(?:\r\n[ \t].*)*", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredObject:
     """A calendar object as the server keeps it. ``path`` is where."""
 
     path: str
@@ -26,7 +26,7 @@ class Stored:
     text: str
 
 
-Watch = Callable[[Stored | None, Stored | None], None]
+Watch = Callable[[StoredObject | None, StoredObject | None], None]
 
 
 class CalDavServer:
@@ -40,11 +40,11 @@ class CalDavServer:
     def __init__(self, folder: Path, name: str, habits: Collection[Habit] = (), *, html: bool = False) -> None:
         app = build_application(folder, durable=False)
         self._http = httpx.Client(transport=httpx.WSGITransport(app), base_url=ROOT, auth=(USER, "any"))
-        self._habits = Habits(frozenset(habits))
+        self._habits = ServerQuirks(frozenset(habits))
         self._html = html
         self.url = f"{ROOT}/{USER}/{name}/"
-        self.objects: dict[str, Stored] = {}
-        self.bin: dict[str, Stored] = {}
+        self.objects: dict[str, StoredObject] = {}
+        self.bin: dict[str, StoredObject] = {}
         self.writes = 0
         self.watch: Watch = lambda before, after: None
         self._http.request("MKCALENDAR", self.url).raise_for_status()
@@ -67,13 +67,13 @@ class CalDavServer:
             told.headers.pop("etag", None)  # RFC 4791, 5.3.4
         return told
 
-    def put(self, path: str, text: str) -> Stored:
+    def put(self, path: str, text: str) -> StoredObject:
         headers = {"Content-Type": "text/calendar; charset=utf-8"}
         self._http.put(path, content=text.encode(), headers=headers).raise_for_status()
         self._keep(path)
         return self.objects[path]
 
-    def delete(self, path: str) -> Stored:
+    def delete(self, path: str) -> StoredObject:
         self._http.delete(path).raise_for_status()
         self._keep(path)
         return self.bin[path]
@@ -82,7 +82,7 @@ class CalDavServer:
         self.writes += 1
         found = self._http.get(path)
         if found.is_success:
-            self.objects[path] = Stored(path, found.headers["etag"], found.text)
+            self.objects[path] = StoredObject(path, found.headers["etag"], found.text)
         elif path in self.objects:
             self.bin[path] = self.objects.pop(path)
 

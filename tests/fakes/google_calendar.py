@@ -1,7 +1,7 @@
 """A calendar port in memory with Google's semantics, and everything that can go wrong on the way to it.
 
     fake = GoogleCalendarFake()
-    fake.inject(LoseAnswer(), at=3)                    # the fourth call of all takes effect, its answer is lost
+    fake.inject(LostAnswer(), at=3)                    # the fourth call of all takes effect, its answer is lost
     fake.inject(Answer(Limited(1.0)), verb="update")   # the next update is refused
     fake.inject(Race(lambda: fake.store.user_delete(an_id)), verb="write", nth=1)
     fake.store.user_edit(an_id, summary="Mine now")    # the person, in the calendar's own page
@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, Self, TypeVar
 
-from tests.fakes.google_store import GoogleStore, Invalid, Missing, Taken
+from tests.fakes.google_store import EventInvalid, EventMissing, GoogleStore, IdTaken
 
 from fateforger.calendar.directory import build_extras
 from fateforger.calendar.event import EventImage
@@ -64,19 +64,19 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class LoseAnswer:
+class LostAnswer:
     """The call takes effect, and then its answer is lost."""
 
 
 @dataclass(frozen=True)
-class LandLate:
+class LateWrite:
     """The answer is lost first, and the write takes effect later: when ``calls`` more calls begin, before theirs."""
 
     calls: int = 1
 
 
 @dataclass(frozen=True)
-class Fail:
+class CallFailure:
     """A read raises this. A write with this fault has no effect and answers ``Unknown``."""
 
     error: CalendarError = field(default_factory=lambda: CalendarUnreachable("The calendar does not answer."))
@@ -108,7 +108,7 @@ class Status:
     after: bool = False
 
 
-Fault = Answer | LoseAnswer | LandLate | Fail | Crash | Race | Status
+Fault = Answer | LostAnswer | LateWrite | CallFailure | Crash | Race | Status
 
 
 # --- the port -------------------------------------------------------------------------------------------------
@@ -209,9 +209,9 @@ class GoogleCalendarFake:
                 self.store.cancel(write.event_id)
                 return Done(None)
             return self._patch(write)
-        except Taken:
+        except IdTaken:
             return Exists()
-        except Invalid as reason:
+        except EventInvalid as reason:
             return Rejected(str(reason))
 
     def _insert(self, write: Create) -> Outcome:
@@ -232,7 +232,7 @@ class GoogleCalendarFake:
     def _refusal(self, event_id: str, expect: str | None, seen: EventImage | None = None) -> Outcome | None:
         try:
             image = self.store.live(event_id)
-        except Missing:
+        except EventMissing:
             return Gone()
         if seen is not None and not self._traits.conditional_write:
             image = seen  # without ETags there is no second look, and later changes go unnoticed
@@ -251,7 +251,7 @@ class GoogleCalendarFake:
             result: T | None = None
             for fault in faults:
                 strike(fault, "before")
-                if isinstance(fault, Answer | LoseAnswer | LandLate | Fail):
+                if isinstance(fault, Answer | LostAnswer | LateWrite | CallFailure):
                     raise _read_error(fault)
             result = effect()
             for fault in faults:
@@ -272,10 +272,10 @@ class GoogleCalendarFake:
                 if isinstance(fault, Answer):
                     outcome = fault.outcome
                     return outcome
-                if isinstance(fault, Fail):
+                if isinstance(fault, CallFailure):
                     outcome = Unknown(fault.error.message)
                     return outcome
-                if isinstance(fault, LandLate):
+                if isinstance(fault, LateWrite):
                     self._late.append((len(self.calls) + fault.calls, effect))
                     outcome = Unknown("The operation was aborted.")
                     return outcome
@@ -283,7 +283,7 @@ class GoogleCalendarFake:
             applied = isinstance(outcome, Done)
             for fault in faults:
                 strike(fault, "after")
-                if isinstance(fault, LoseAnswer):
+                if isinstance(fault, LostAnswer):
                     outcome = Unknown("The operation was aborted.")
             return outcome
         finally:
@@ -325,7 +325,7 @@ def strike(fault: Fault, when: When) -> None:
 
 
 def _read_error(fault: Fault) -> CalendarError:
-    if isinstance(fault, Fail):
+    if isinstance(fault, CallFailure):
         return fault.error
     if isinstance(fault, Answer):
         if isinstance(fault.outcome, Unauthorized):

@@ -5,8 +5,8 @@
         calendar = open_mcp_calendar(server.url, time_zone="Europe/Berlin")
 
 Like the real one it speaks the handshake protocol only, and answers a session it does not know with 404. Faults act
-before or after the call takes effect, in the tool (``Google``, ``Says``, ``Answers``, ``Hangs``, ``Waits``, ``Does``) or below it
-(``Drops``, ``Forgets``).
+before or after the call takes effect, in the tool (``Google``, ``ErrorText``, ``Answers``, ``NoAnswer``, ``DelayedAnswer``, ``ConcurrentChange``) or below it
+(``ConnectionDrop``, ``SessionLoss``).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Google:
 
 
 @dataclass(frozen=True)
-class Says:
+class ErrorText:
     """The tool answers with this error text."""
 
     text: str
@@ -53,36 +53,36 @@ class Answers:
 
 
 @dataclass(frozen=True)
-class Hangs:
+class NoAnswer:
     """The tool never answers."""
 
 
 @dataclass(frozen=True)
-class Waits:
+class DelayedAnswer:
     """The tool goes on only when the event is set."""
 
     until: asyncio.Event
 
 
 @dataclass(frozen=True)
-class Does:
+class ConcurrentChange:
     """A change by another client right before or right after the call takes effect."""
 
     hook: Callable[[], object]
 
 
 @dataclass(frozen=True)
-class Drops:
+class ConnectionDrop:
     """The connection to the client breaks off without an answer."""
 
 
 @dataclass(frozen=True)
-class Forgets:
+class SessionLoss:
     """The server was restarted: it knows no session any more."""
 
 
-Fault = Google | Says | Answers | Hangs | Waits | Does | Drops | Forgets
-_IN_TOOL = (Google, Says, Answers, Hangs, Waits, Does)
+Fault = Google | ErrorText | Answers | NoAnswer | DelayedAnswer | ConcurrentChange | ConnectionDrop | SessionLoss
+_IN_TOOL = (Google, ErrorText, Answers, NoAnswer, DelayedAnswer, ConcurrentChange)
 
 
 @dataclass
@@ -207,7 +207,7 @@ class _Front:
         message = json.loads(body) if body else {}
         called = message.get("params", {}).get("name") if message.get("method") == "tools/call" else None
         session = headers.get("mcp-session-id")
-        if called and self._server.take_fault(called, (Forgets,), applied=False):
+        if called and self._server.take_fault(called, (SessionLoss,), applied=False):
             self._server._sessions.clear()
         if session is not None and session not in self._server._sessions:
             await _refuse(send, 404, -32001, "Not Found: Unknown or expired session ID")
@@ -215,9 +215,9 @@ class _Front:
             await _refuse(send, 400, -32000, "Bad Request: No valid session ID provided")
         elif headers.get("mcp-protocol-version", HANDSHAKE_PROTOCOL_VERSIONS[0]) not in HANDSHAKE_PROTOCOL_VERSIONS:
             await _refuse(send, 400, -32000, "Bad Request: Unsupported protocol version")
-        elif called and self._server.take_fault(called, (Drops,), applied=False):
+        elif called and self._server.take_fault(called, (ConnectionDrop,), applied=False):
             await _break_off(send)
-        elif called and self._server.take_fault(called, (Drops,), applied=True):
+        elif called and self._server.take_fault(called, (ConnectionDrop,), applied=True):
             await self._app(scope, _again(body, receive), _nowhere)
             await _break_off(send)
         else:
@@ -244,15 +244,15 @@ async def _strike(fault: Fault, answer: dict[str, Any]) -> CallToolResult | None
     """Return the tool's answer because of the fault; ``None`` when it goes on as usual."""
     if isinstance(fault, Google):
         raise GoogleError(fault.status, fault.message, fault.reason)
-    if isinstance(fault, Says):
+    if isinstance(fault, ErrorText):
         return _text(fault.text, error=True)
     if isinstance(fault, Answers):
         return _text(fault.text if isinstance(fault.text, str) else fault.text(answer))
-    if isinstance(fault, Does):
+    if isinstance(fault, ConcurrentChange):
         fault.hook()
-    if isinstance(fault, Waits):
+    if isinstance(fault, DelayedAnswer):
         await fault.until.wait()
-    if isinstance(fault, Hangs):
+    if isinstance(fault, NoAnswer):
         await asyncio.Event().wait()
     return None
 

@@ -19,15 +19,15 @@ OWNER = "owner@example.com"
 _EPOCH = datetime(2026, 11, 21, tzinfo=UTC)
 
 
-class Taken(Exception):
+class IdTaken(Exception):
     """An id was used before."""
 
 
-class Missing(Exception):
+class EventMissing(Exception):
     """No event has that id, or it was deleted."""
 
 
-class Invalid(Exception):
+class EventInvalid(Exception):
     """The event would end before it starts, or be all-day at one end only."""
 
 
@@ -57,39 +57,39 @@ class GoogleStore:
         return self.events.get(event_id)
 
     def live(self, event_id: str) -> EventImage:
-        """Return the event, unless it is deleted. Raises :class:`Missing`."""
+        """Return the event, unless it is deleted. Raises :class:`EventMissing`."""
         image = self.events.get(event_id)
         if image is None or image.gone:
-            raise Missing(event_id)
+            raise EventMissing(event_id)
         return image
 
     def insert(self, event_id: str, fields: EventFields, properties: Mapping[str, str], **extras: Any) -> EventImage:
-        """Insert an event. Raises :class:`Taken` for an id that was ever used, and :class:`Invalid`."""
+        """Insert an event. Raises :class:`IdTaken` for an id that was ever used, and :class:`EventInvalid`."""
         if event_id in self.events or event_id in self.purged:
-            raise Taken(event_id)
+            raise IdTaken(event_id)
         if self.lag:
             self._unseen[event_id] = self.lag
         if fields.end < fields.start:
-            raise Invalid("The specified time range is empty.")
+            raise EventInvalid("The specified time range is empty.")
         busy = extras.pop("transparency", "opaque") == "opaque"
         image = EventImage(id=event_id, **self.normalize(fields).model_dump(), properties=dict(properties), busy=busy)
         return self._put(image, extras)
 
     def patch(self, event_id: str, changes: Mapping[str, Any], properties: Mapping[str, str]) -> EventImage:
-        """Set the given fields. Raises :class:`Missing` and :class:`Invalid`."""
+        """Set the given fields. Raises :class:`EventMissing` and :class:`EventInvalid`."""
         image = self.live(event_id)
         merged = dict(image.properties) | dict(properties)
         changed = image.model_copy(update={**changes, "properties": merged})
         if isinstance(changed.start, datetime) is not isinstance(changed.end, datetime):
-            raise Invalid("Start and end times must either both be date or both be dateTime.")
+            raise EventInvalid("Start and end times must either both be date or both be dateTime.")
         if self.instant(changed.end) < self.instant(changed.start):
-            raise Invalid("The specified time range is empty.")
+            raise EventInvalid("The specified time range is empty.")
         if changed.is_timed:
             changed = changed.model_copy(update=dict(self.normalize(changed.fields)))
         return self._put(changed, extras_of(image))
 
     def cancel(self, event_id: str) -> EventImage:
-        """Delete. Raises :class:`Missing`."""
+        """Delete. Raises :class:`EventMissing`."""
         image = self.live(event_id)
         return self._put(image.model_copy(update={"status": "cancelled"}), extras_of(image))
 
@@ -122,7 +122,7 @@ class GoogleStore:
         extras = more.pop("extras", {})
         event_id = self._mint() if event_id is None else event_id
         if event_id in self.events or event_id in self.purged:
-            raise Taken(event_id)
+            raise IdTaken(event_id)
         return self._put(EventImage(id=event_id, summary=summary, start=start, end=end, **more), extras)
 
     def user_edit(self, event_id: str, **changes: Any) -> EventImage:

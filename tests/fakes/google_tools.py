@@ -15,7 +15,7 @@ from time import monotonic
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from tests.fakes.google_store import GoogleStore, Invalid, Missing, Taken
+from tests.fakes.google_store import EventInvalid, EventMissing, GoogleStore, IdTaken
 
 from fateforger.calendar.event import EventFields, EventImage
 
@@ -222,9 +222,9 @@ class GoogleTools:
             self.mails += len(extras["attendees"])
         try:
             image = store.insert(a["eventId"], fields, _private(a), **extras)
-        except Taken:
+        except IdTaken:
             raise GoogleError(409, "The requested identifier already exists.", "duplicate") from None
-        except Invalid as reason:
+        except EventInvalid as reason:
             raise GoogleError(400, str(reason)) from None
         return {"event": self._render_event(image, {"calendarId": a["calendarId"]})}
 
@@ -244,7 +244,7 @@ class GoogleTools:
             return {"event": self._render_event(image, {"calendarId": a["calendarId"]})}
         try:
             changed = store.patch(a["eventId"], changes, _private(a))
-        except Invalid as reason:
+        except EventInvalid as reason:
             raise GoogleError(400, str(reason)) from None
         return {"event": self._render_event(changed, {"calendarId": a["calendarId"]})}
 
@@ -256,7 +256,7 @@ class GoogleTools:
         self._check_match(image, a)
         try:
             store.cancel(a["eventId"])
-        except Missing:
+        except EventMissing:
             raise GoogleError(410, "Resource has been deleted", "deleted") from None
         return {
             "success": True,

@@ -28,7 +28,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ReceivedRequest:
     """A request as the server saw it."""
 
     model: str
@@ -52,7 +52,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Says:
+class ScriptedAnswer:
     """An answer. ``status`` other than 200 is an error with ``text`` as its message; ``body`` replaces the whole answer;
     ``cut`` breaks the connection off in the middle; ``slow`` waits until the client has gone; ``until`` holds the answer
     back until it is set."""
@@ -71,17 +71,17 @@ class Says:
     """Tokens of the answer, with those of thinking; by default its words."""
 
 
-Script = Callable[[Asked], Says]
+Script = Callable[[ReceivedRequest], ScriptedAnswer]
 
 
-def in_turn(*lines: Says | str) -> Script:
+def in_turn(*lines: ScriptedAnswer | str) -> Script:
     """Say these lines one after the other; a text may be JSON or anything else. A request after the last one fails."""
     rest = iter(lines)
 
-    def script(_: Asked) -> Says:
+    def script(_: ReceivedRequest) -> ScriptedAnswer:
         line = next(rest, None)
         assert line is not None, "the model was asked more often than the test says"
-        return line if isinstance(line, Says) else Says(line)
+        return line if isinstance(line, ScriptedAnswer) else ScriptedAnswer(line)
 
     return script
 
@@ -101,7 +101,7 @@ class ModelServer:
     refuses_with: int = 400
     rejects: Callable[[dict[str, Any]], str | None] = lambda _: None
     context: int | None = None
-    asked: list[Asked] = field(default_factory=list)
+    asked: list[ReceivedRequest] = field(default_factory=list)
     keys: set[str] = field(default_factory=set)
     arrived: asyncio.Event = field(default_factory=asyncio.Event)
     """Set with the first request."""
@@ -133,7 +133,7 @@ class ModelServer:
             shown = f"{key[:6]}***{key[-4:]}"
             return _error(401, f"Incorrect API key provided: {shown}.", "invalid_api_key")
         body = await request.json()
-        asked = Asked(body["model"], _cut(body["messages"], self.context), body.get("response_format"), body)
+        asked = ReceivedRequest(body["model"], _cut(body["messages"], self.context), body.get("response_format"), body)
         if (refusal := self.rejects(body)) is not None:
             return _error(400, refusal, None)
         if asked.response_format is not None and asked.response_format["type"] not in self.keeps_to:
@@ -172,7 +172,7 @@ class ModelServer:
         messages = _cut(body["messages"], context)
         if not body.get("truncate", True) and messages != tuple(body["messages"]):
             return JSONResponse({"error": f"the prompt exceeds the available context size ({context} tokens)"}, 400)
-        asked = Asked(body["model"], messages, None, body)
+        asked = ReceivedRequest(body["model"], messages, None, body)
         self.asked.append(asked)
         says = self.script(asked)
         if says.slow:
@@ -216,7 +216,7 @@ class _Cut(Response):
         await send({"type": "http.response.body", "body": b'{"id": "chatcmpl-', "more_body": True})
 
 
-def _completion(asked: Asked, says: Says) -> dict[str, Any]:
+def _completion(asked: ReceivedRequest, says: ScriptedAnswer) -> dict[str, Any]:
     words = sum(len(str(m["content"]).split()) for m in asked.messages)
     message = {"role": "assistant", "content": says.text, "refusal": says.refusal}
     return {

@@ -18,7 +18,7 @@ from tests.emulators.microsoft.graph import Preferences, render
 from tests.emulators.microsoft.mailbox import Item, Mailbox
 from tests.factories.microsoft import find_item, open_over
 from tests.fakes.google_calendar import GoogleCalendarFake
-from tests.fakes.google_store import GoogleStore, Missing
+from tests.fakes.google_store import EventMissing, GoogleStore
 
 from fateforger.adapters.microsoft.wire import CATEGORIES, ID_PROPERTY, MARK_PROPERTY, read_event
 from fateforger.calendar.event import EventImage
@@ -86,7 +86,7 @@ class OutlookStore(GoogleStore):
     def _find(self, event_id: str) -> Item:
         image = self.events.get(event_id)
         if image is None or image.gone:
-            raise Missing(event_id)
+            raise EventMissing(event_id)
         return find_item(self.mailbox, event_id)
 
     def _to_graph(self, item: Item | None, given: Mapping[str, Any]) -> dict[str, Any]:

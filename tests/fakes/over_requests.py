@@ -10,10 +10,10 @@ from typing import Any, Generic, TypeVar
 import httpx
 from tests.fakes.google_calendar import (
     Answer,
-    Fail,
+    CallFailure,
     GoogleCalendarFake,
-    LandLate,
-    LoseAnswer,
+    LateWrite,
+    LostAnswer,
     Status,
     Verb,
     strike,
@@ -62,9 +62,9 @@ class OverRequests(GoogleCalendarFake, Generic[Reply]):
                 if isinstance(fault, Answer) or (isinstance(fault, Status) and not fault.after):
                     reply = self.refuse(fault)
                     return reply
-                if isinstance(fault, Fail):
+                if isinstance(fault, CallFailure):
                     raise httpx.ConnectError("nobody listens")
-                if isinstance(fault, LandLate):
+                if isinstance(fault, LateWrite):
                     if verb in _WRITES:
                         self._late.append((len(self.calls) + fault.calls, effect))
                     raise httpx.ReadTimeout("too late")
@@ -72,7 +72,7 @@ class OverRequests(GoogleCalendarFake, Generic[Reply]):
             applied = verb in _WRITES and not self.is_refusal(reply)
             for fault in faults:
                 strike(fault, "after")
-                if isinstance(fault, LoseAnswer):
+                if isinstance(fault, LostAnswer):
                     raise httpx.ReadTimeout("too late")
                 if isinstance(fault, Status):
                     return self.refuse(fault)

@@ -44,7 +44,7 @@ _WRITE = re.compile(rb"<privilege><(write|write-content|all|bind|unbind)( ?/>|>.
 
 
 @dataclass(frozen=True)
-class Habits:
+class ServerQuirks:
     """Changes that a server with some habits makes to requests and answers.
 
     ``elsewhere`` is the address by which it names calendars, with the habit ``other host``.
@@ -110,7 +110,7 @@ class Habits:
 
 class QuirkyCalDav:
     """The front: ``app()`` behind one address, forwarding to Radicale at ``target`` (its root). ``elsewhere`` is as in
-    :class:`Habits`."""
+    :class:`ServerQuirks`."""
 
     def __init__(self, target: str, habits: Collection[Habit] = ()) -> None:
         self.habits = frozenset(habits)
@@ -126,7 +126,7 @@ class QuirkyCalDav:
         await self._http.aclose()
 
     async def _answer(self, request: Request) -> Response:
-        path, method, habits = request.url.path, request.method, Habits(self.habits, self.elsewhere)
+        path, method, habits = request.url.path, request.method, ServerQuirks(self.habits, self.elsewhere)
         self.asked.append((method, f"{request.headers['host'].partition(':')[0]}{path}"))
         if "only well-known" in self.habits:
             if path == "/.well-known/caldav":

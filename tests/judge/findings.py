@@ -68,14 +68,14 @@ def judge_musts(day: Day) -> Findings:
             yield f"“{task['title']}” gets {sum(p.minutes for p in pieces)} of {task['minutes']} minutes"
 
 
-def checker_of(day: Day) -> drafting_checker.Judge:
+def checker_of(day: Day) -> drafting_checker.InstanceChecker:
     events = [{"busy": True, **event} for event in day.instance.get("immovables", ())]
-    return drafting_checker.Judge({**day.instance, "immovables": events})
+    return drafting_checker.InstanceChecker({**day.instance, "immovables": events})
 
 
-def pieces_of(day: Day, tasks: Sequence[str]) -> list[drafting_checker.Piece]:
+def pieces_of(day: Day, tasks: Sequence[str]) -> list[drafting_checker.PlacedPiece]:
     return [
-        drafting_checker.Piece(
+        drafting_checker.PlacedPiece(
             block.task or "",
             f"“{block.title}”",
             block.type,

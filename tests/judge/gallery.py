@@ -42,7 +42,7 @@ TRADES = {
 
 
 @dataclass(frozen=True)
-class Shown:
+class PlannedDay:
     """A day of the gallery with its plan."""
 
     name: str
@@ -56,14 +56,14 @@ class Shown:
 
 
 @cache
-def draft(file: Path) -> Shown:
+def draft(file: Path) -> PlannedDay:
     document = json.loads(file.read_text())
     plan = write_draft(draft_instance(read_instance(document["instance"])))
     day = Day(document["instance"], json.loads(json.dumps(plan)))
-    return Shown(file.stem, document["title"], document["about"], day)
+    return PlannedDay(file.stem, document["title"], document["about"], day)
 
 
-def lines_of(shown: Shown) -> Iterator[tuple[str, str, str]]:
+def lines_of(shown: PlannedDay) -> Iterator[tuple[str, str, str]]:
     """Yield time, title and kind of all that the person lives through, and of the time that stays free."""
     day, end = shown.day, 0
     for entry in day.entries:
@@ -75,15 +75,15 @@ def lines_of(shown: Shown) -> Iterator[tuple[str, str, str]]:
         yield day.describe(range(end, day.length)), "", "free"
 
 
-def left_out(shown: Shown) -> list[tuple[str, str]]:
+def left_out(shown: PlannedDay) -> list[tuple[str, str]]:
     return [(left["title"], left["reason"]) for left in shown.day.plan["unplaced"]]
 
 
-def conflict(shown: Shown) -> str:
+def conflict(shown: PlannedDay) -> str:
     return shown.day.plan["conflict_text"] or ""
 
 
-def print_plan(shown: Shown) -> str:
+def print_plan(shown: PlannedDay) -> str:
     """Return the plan as plain text; what is fixed is in brackets."""
     rows = [
         f"{when} {f'[{title}]' if kind == 'fixed' else title or '-':<40} {kind}"
@@ -114,7 +114,7 @@ def print_page() -> str:
     return "\n".join([HEAD, *summary, *(line for n, each in enumerate(shown, 1) for line in _section(n, each))])
 
 
-def _section(number: int, shown: Shown) -> Iterator[str]:
+def _section(number: int, shown: PlannedDay) -> Iterator[str]:
     yield from (f"## {number}. {shown.title}", "", shown.about, "", f"| {shown.day.date:%A} | | |", "|---|---|---|")
     yield from (f"| {when} | {title} | {kind} |" for when, title, kind in lines_of(shown))
     yield ""

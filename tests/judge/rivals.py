@@ -30,7 +30,7 @@ RULES = {Criterion.SHOULD, Criterion.WISH}
 
 
 @dataclass(frozen=True)
-class Judged:
+class Comparison:
     """The things that a draft misses by its card, by the judge and by the policy of the day.
 
     ``missed`` counts blocks against a rule, and minutes where something lacks minutes. ``broken`` are the rules that
@@ -41,7 +41,7 @@ class Judged:
     broken: frozenset[str]
     left: frozenset[str]
 
-    def is_beaten_by(self, other: Judged) -> bool:
+    def is_beaten_by(self, other: Comparison) -> bool:
         return self.missed > other.missed
 
 
@@ -54,7 +54,7 @@ def find_rivals(document: dict[str, object]) -> list[str]:
     return [f"{what}: {mine.missed - rival.missed}" for what, rival in rivals if rival and mine.is_beaten_by(rival)]
 
 
-def _stricter(instance: Instance, mine: Judged) -> Iterator[tuple[str, Instance]]:
+def _stricter(instance: Instance, mine: Comparison) -> Iterator[tuple[str, Instance]]:
     """Yield the day with all that a draft keeps required, and one more task or rule at a time."""
     for more in (*sorted(mine.left), *sorted(mine.broken)):
         tasks = (replace(t, required=t.id not in mine.left or t.id == more) for t in instance.tasks)
@@ -67,7 +67,7 @@ def _stricter(instance: Instance, mine: Judged) -> Iterator[tuple[str, Instance]
         yield more, replace(instance, tasks=tuple(tasks), constraints=tuple(rules))
 
 
-def _draft(drafted: Instance, asked: Instance) -> Judged | None:
+def _draft(drafted: Instance, asked: Instance) -> Comparison | None:
     """Judge the draft of a day by what was asked for; return ``None`` if a stricter day cannot keep every must."""
     result = solve_context(build_context(drafted), steps=STEPS)
     if result.relaxed and drafted is not asked:
@@ -88,7 +88,7 @@ def _draft(drafted: Instance, asked: Instance) -> Judged | None:
     taken = Placement(problem, result.placed).taken
     missed["free time"] += sum(max(0, (taken & opened).bit_count() - most) for opened, most in problem.slack)
     tasks = {task.id for task in asked.tasks}
-    return Judged(missed, frozenset(broken), frozenset(each.id for each in draft.unplaced if each.id in tasks))
+    return Comparison(missed, frozenset(broken), frozenset(each.id for each in draft.unplaced if each.id in tasks))
 
 
 def _measure(day: Day) -> dict[str, int]:

@@ -13,7 +13,7 @@ MINUTE = timedelta(minutes=1)
 
 
 @dataclass(frozen=True)
-class Piece:
+class PlacedPiece:
     task: str
     key: str
     type: str
@@ -25,7 +25,7 @@ class Piece:
         return int((self.end - self.start) / MINUTE)
 
 
-class Judge:
+class InstanceChecker:
     """One instance, as its JSON document."""
 
     def __init__(self, document: Mapping[str, Any]) -> None:
@@ -51,9 +51,9 @@ class Judge:
             there = datetime.combine(self.day + timedelta(days=days), time.fromisoformat(text))
         return (there if there.tzinfo else there.replace(tzinfo=self.zone)).astimezone(UTC)
 
-    def pieces(self, result: Mapping[str, Any]) -> list[Piece]:
+    def pieces(self, result: Mapping[str, Any]) -> list[PlacedPiece]:
         placed = [
-            Piece(b["id"], b["key"], b["type"], start, start + b["minutes"] * MINUTE)
+            PlacedPiece(b["id"], b["key"], b["type"], start, start + b["minutes"] * MINUTE)
             for b in result["placed"]
             for start in [datetime.fromisoformat(b["start"]).astimezone(UTC)]
         ]
@@ -73,7 +73,7 @@ class Judge:
             found.append("something was let go without a conflict")
         return found
 
-    def _time(self, pieces: Sequence[Piece]) -> Iterator[str]:
+    def _time(self, pieces: Sequence[PlacedPiece]) -> Iterator[str]:
         pinned = {p["key"] for p in self.document.get("pinned", ())}
         for one, two in pairwise(pieces):
             if two.start < one.end:
@@ -85,7 +85,7 @@ class Judge:
                 if start < piece.end and piece.start < end:
                     yield f"{piece.key} runs into an event"
 
-    def _tasks(self, pieces: Sequence[Piece], result: Mapping[str, Any], relaxed: set[str]) -> Iterator[str]:
+    def _tasks(self, pieces: Sequence[PlacedPiece], result: Mapping[str, Any], relaxed: set[str]) -> Iterator[str]:
         left = {u["id"] for u in result["unplaced"]}
         ends = {p.task: max(q.end for q in pieces if q.task == p.task) for p in pieces}
         for task in self.document["tasks"]:
@@ -104,7 +104,7 @@ class Judge:
                 if other not in ends or ends[other] > mine[0].start:
                     yield f"{task['id']} does not come after {other}"
 
-    def _piecework(self, task: Mapping[str, Any], mine: Sequence[Piece]) -> Iterator[str]:
+    def _piecework(self, task: Mapping[str, Any], mine: Sequence[PlacedPiece]) -> Iterator[str]:
         if len(mine) > 1:
             if not task.get("splittable") or len(mine) > task.get("max_pieces", 4):
                 yield f"{task['id']} is in {len(mine)} pieces"
@@ -118,7 +118,7 @@ class Judge:
             if "not_before" in task and piece.start < self.instant(task["not_before"]):
                 yield f"{task['id']} is early"
 
-    def _pins(self, pieces: Sequence[Piece], relaxed: set[str]) -> Iterator[str]:
+    def _pins(self, pieces: Sequence[PlacedPiece], relaxed: set[str]) -> Iterator[str]:
         for pin in self.document.get("pinned", ()):
             mine = [p for p in pieces if p.key == pin["key"]]
             if pin["key"] not in relaxed and (
@@ -131,7 +131,7 @@ class Judge:
 
     # --- one must ---
 
-    def find_breaches(self, record: Mapping[str, Any], pieces: Sequence[Piece]) -> Iterator[str]:
+    def find_breaches(self, record: Mapping[str, Any], pieces: Sequence[PlacedPiece]) -> Iterator[str]:
         """Yield the ways in which the pieces break a rule."""
         payload, types = record["payload"], record["applies_event_types"]
         mine = [p for p in pieces if (not types or p.type in types) and not p.key.startswith("way-")]
@@ -158,7 +158,7 @@ class Judge:
         return (bool(wanted) and not any(_in(w, wall) for w in wanted)) or any(_in(w, wall) for w in avoided)
 
     def _buffer(
-        self, minutes: int, types: Sequence[str], mine: Sequence[Piece], all_: Sequence[Piece]
+        self, minutes: int, types: Sequence[str], mine: Sequence[PlacedPiece], all_: Sequence[PlacedPiece]
     ) -> Iterator[str]:
         gap = minutes * MINUTE
         if set(types) - {"M"} or not types:
@@ -170,18 +170,18 @@ class Judge:
         if "M" in types or not types:
             yield from self.near_meetings(all_, gap)
 
-    def near_meetings(self, pieces: Sequence[Piece], gap: timedelta) -> Iterator[str]:
+    def near_meetings(self, pieces: Sequence[PlacedPiece], gap: timedelta) -> Iterator[str]:
         """Name the pieces that begin or end too near to a meeting."""
         for piece in pieces:
             if not piece.key.startswith("way-"):
                 yield from self._near(piece, gap)
 
-    def _near(self, piece: Piece, gap: timedelta) -> Iterator[str]:
+    def _near(self, piece: PlacedPiece, gap: timedelta) -> Iterator[str]:
         for kind, start, end in self.events:
             if kind == "M" and start - gap < piece.end and piece.start < end + gap:
                 yield f"{piece.key} is too near to a meeting"
 
-    def _capacity(self, numbers: Mapping[str, Any], types: Sequence[str], mine: Sequence[Piece]) -> Iterator[str]:
+    def _capacity(self, numbers: Mapping[str, Any], types: Sequence[str], mine: Sequence[PlacedPiece]) -> Iterator[str]:
         counted = [p for p in mine if types or p.type not in {"R", "BU"}]
         total = sum(p.minutes for p in counted)
         if "duration_max" in numbers and total > numbers["duration_max"]:
@@ -191,7 +191,7 @@ class Judge:
         if "count_max" in numbers and len(counted) > numbers["count_max"]:
             yield f"{len(counted)} blocks are too many"
 
-    def _sequence(self, types: Sequence[str], mine: Sequence[Piece]) -> Iterator[str]:
+    def _sequence(self, types: Sequence[str], mine: Sequence[PlacedPiece]) -> Iterator[str]:
         for one, two in combinations(mine, 2):
             if types.index(one.type) > types.index(two.type):
                 yield f"{one.key} comes before {two.key}"

@@ -15,7 +15,7 @@ Trace = Sequence[Mapping[str, Sequence[str]]]
 NOT = {"F": "T", "P": "P", "U": "U", "T": "F"}
 
 
-class Witness:
+class TraceValues:
     """Values of formulas on one trace."""
 
     def __init__(self, trace: Trace, *, closed: bool) -> None:
@@ -105,7 +105,7 @@ def judge_rule(
     kind: str, activation: Formula | None, target: Formula, trace: Trace, *, closed: bool
 ) -> tuple[str, list[int]]:
     """Return the verdict of a rule and the steps at which it is violated."""
-    witness = Witness(trace, closed=closed)
+    witness = TraceValues(trace, closed=closed)
     when, what = demand(kind, activation, target)
     found = [
         _verdict("T" if when is None else witness.value(when, at), witness.value(what, at)) for at in range(len(trace))

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from tests.factories.instances import Document, any_day, day_of
-from tests.laws.drafting_checker import Judge, Piece
+from tests.laws.drafting_checker import InstanceChecker, PlacedPiece
 
 from fateforger.drafting.instance import read_instance
 from fateforger.drafting.model import write_draft
@@ -46,7 +46,7 @@ def test_every_must_is_kept_or_in_a_conflict(share: int) -> None:
     for seed in range(share, DAYS, SHARES):
         document = any_day(seed)
         result = draft_document(document, steps=STEPS[seed // SHARES % len(STEPS)])
-        assert Judge(document).faults(result) == [], seed
+        assert InstanceChecker(document).faults(result) == [], seed
         resolve_strict(read_plan(result["plan"]))
         conflicts += result["conflict"] is not None
     assert DAYS // SHARES // 20 < conflicts < DAYS // SHARES // 2
@@ -123,7 +123,7 @@ def test_a_must_about_named_tasks_is_kept_for_these_across_days(share: int) -> N
         document = day_with_named_tasks(seed)
         result = draft_document(document, steps=STEPS[seed // SHARES % len(STEPS)])
         conflicts += result["conflict"] is not None
-        judge = Judge({**document, "constraints": []})
+        judge = InstanceChecker({**document, "constraints": []})
         pieces = judge.pieces(result)
         order, buffer = (rule["tasks"] for rule in document["constraints"])
         if "order" not in result["relaxed"]:
@@ -155,7 +155,7 @@ def test_a_conflict_is_no_larger_than_it_has_to_be() -> None:
             fewer = with_musts(document, set(conflict) - {member})
             result = draft_document(fewer, steps=0)
             assert result["conflict"] is None, (seed, member)
-            assert Judge(fewer).faults(result) == [], (seed, member)
+            assert InstanceChecker(fewer).faults(result) == [], (seed, member)
     assert seen > CONFLICTS // 8
 
 
@@ -185,7 +185,7 @@ def test_a_conflict_is_one() -> None:
 
 def ways(document: Document, needed: list[dict[str, Any]]) -> Any:
     """Yield each combination of starts for the tasks, with the pinned blocks where they are."""
-    judge = Judge(document)
+    judge = InstanceChecker(document)
     pins = [place_pin(judge, pin) for pin in document.get("pinned", ())]
     starts = []
     at = judge.start
@@ -197,17 +197,17 @@ def ways(document: Document, needed: list[dict[str, Any]]) -> Any:
         yield [*pins, *(place_task(task, start) for task, start in zip(needed, chosen, strict=True))]
 
 
-def place_pin(judge: Judge, pin: dict[str, Any]) -> Piece:
+def place_pin(judge: InstanceChecker, pin: dict[str, Any]) -> PlacedPiece:
     start = judge.instant(pin["start"])
-    return Piece(pin["key"], pin["key"], pin["type"], start, start + pin["minutes"] * MINUTE)
+    return PlacedPiece(pin["key"], pin["key"], pin["type"], start, start + pin["minutes"] * MINUTE)
 
 
-def place_task(task: dict[str, Any], start: Any) -> Piece:
+def place_task(task: dict[str, Any], start: Any) -> PlacedPiece:
     minutes = task.get("minutes", 60 if task["type"] == "DW" else 30)
-    return Piece(task["id"], task["id"], task["type"], start, start + minutes * MINUTE)
+    return PlacedPiece(task["id"], task["id"], task["type"], start, start + minutes * MINUTE)
 
 
-def is_kept(document: Document, pieces: list[Piece]) -> bool:
+def is_kept(document: Document, pieces: list[PlacedPiece]) -> bool:
     result = {
         "placed": [
             {"id": p.task, "key": p.key, "type": p.type, "start": p.start.isoformat(), "minutes": p.minutes}
@@ -217,7 +217,7 @@ def is_kept(document: Document, pieces: list[Piece]) -> bool:
         "relaxed": [],
         "conflict": None,
     }
-    return not Judge(document).faults(result)
+    return not InstanceChecker(document).faults(result)
 
 
 @pytest.mark.parametrize("family", ["light", "typical", "heavy"])

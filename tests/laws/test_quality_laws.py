@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.examples import examples
 from tests.factories.instances import any_day
-from tests.laws.drafting_checker import Judge, Piece
+from tests.laws.drafting_checker import InstanceChecker, PlacedPiece
 
 from fateforger.drafting.instance import Instance, read_instance
 from fateforger.drafting.solver import draft_instance
@@ -42,16 +42,17 @@ def bent(plan: TBPlan, changes: Sequence[tuple[int, int, int]]) -> TBPlan:
     return plan.replace(events)
 
 
-def pieces(plan: TBPlan) -> list[Piece]:
+def pieces(plan: TBPlan) -> list[PlacedPiece]:
     found = [
-        Piece(b.key, b.key, b.event.type.value, b.start.astimezone(UTC), b.end.astimezone(UTC)) for b in resolve(plan)
+        PlacedPiece(b.key, b.key, b.event.type.value, b.start.astimezone(UTC), b.end.astimezone(UTC))
+        for b in resolve(plan)
     ]
     return sorted(found, key=lambda piece: piece.start)
 
 
 def faults(document: dict[str, Any], plan: TBPlan) -> list[str]:
     """Return the faults that keep the plan from being followed, found without the engine."""
-    judge, placed = Judge(document), pieces(plan)
+    judge, placed = InstanceChecker(document), pieces(plan)
     found = [f"{a.key} overlaps {b.key}" for a, b in combinations(placed, 2) if a.start < b.end and b.start < a.end]
     found += [f"{p.key} in an event" for p in placed for _, s, e in judge.events if s < p.end and p.start < e]
     for said in document["constraints"]:
@@ -75,7 +76,7 @@ def check(document: dict[str, Any], instance: Instance, plan: TBPlan, fix: Fix, 
     assert after.level == fix.level
     assert after.level > before.level or (after.level == before.level and len(after.findings) < len(before.findings))
     was, now = spans(plan), spans(applied.plan)
-    judge = Judge(document)
+    judge = InstanceChecker(document)
     changed = {key for key, place in now.items() if was.get(key) != place}
     assert changed
     assert all(judge.start <= now[key][0] and now[key][1] <= judge.end for key in changed)

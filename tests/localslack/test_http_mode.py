@@ -26,7 +26,7 @@ OK = Response()
 
 
 @dataclass
-class Heard:
+class ReceivedRequest:
     """A request, with its body as an app reads it."""
 
     path: str
@@ -42,7 +42,7 @@ class Heard:
 class App:
     """Checks each signature with Slack's own SDK, and then answers with the next of ``answers``, or 200."""
 
-    heard: list[Heard] = field(default_factory=list)
+    heard: list[ReceivedRequest] = field(default_factory=list)
     answers: list[Response | float] = field(default_factory=list)
     ready: bool = True
 
@@ -56,14 +56,14 @@ class App:
             body = json.loads(form["payload"]) if "payload" in form else form
         if body.get("type") == "url_verification":
             return PlainTextResponse(body["challenge"]) if self.ready else Response(status_code=503)
-        self.heard.append(Heard(request.url.path, dict(request.headers), body))
+        self.heard.append(ReceivedRequest(request.url.path, dict(request.headers), body))
         answer = self.answers.pop(0) if self.answers else OK
         if isinstance(answer, float):
             await asyncio.sleep(answer)  # longer than the workspace waits
             return OK
         return answer
 
-    def tries(self, text: str) -> list[Heard]:
+    def tries(self, text: str) -> list[ReceivedRequest]:
         return [heard for heard in self.heard if heard.body.get("event", {}).get("text") == text]
 
 

@@ -28,7 +28,7 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
-from tests.contracts.clocks import TurnedJobs, with_turned_clock
+from tests.contracts.clocks import DatabaseClockJobs, with_turned_clock
 from tests.contracts.jobs_contract import NOON
 from tests.contracts.stores import Kind, new_database
 from tests.examples import examples
@@ -49,7 +49,7 @@ LEASE = 10
 
 
 @dataclass
-class Expected:
+class ExpectedJob:
     """A job as it should stand. ``claim`` is the current claim's id and fence, as the store gave it; ``holder`` is the
     process that made it. ``last`` is the claim before."""
 
@@ -71,12 +71,12 @@ class Expected:
 class Model:
     """A model of the queue: the open jobs in the order they were accepted, and the outcomes of the others."""
 
-    open: list[Expected] = field(default_factory=list)
+    open: list[ExpectedJob] = field(default_factory=list)
     seen: set[tuple[str, str]] = field(default_factory=set)
     ended: Counter[tuple[str, str, str]] = field(default_factory=Counter)
 
-    def next(self, lane: str, now: datetime) -> Expected | None:
-        heads: dict[str, Expected] = {}
+    def next(self, lane: str, now: datetime) -> ExpectedJob | None:
+        heads: dict[str, ExpectedJob] = {}
         for job in self.open:
             if job.lane == lane:
                 heads.setdefault(job.key, job)
@@ -85,7 +85,7 @@ class Model:
         )
         return next(free, None)
 
-    def find_held(self, claim: Job) -> Expected | None:
+    def find_held(self, claim: Job) -> ExpectedJob | None:
         return next((job for job in self.open if job.claim == (claim.id, claim.fence)), None)
 
 
@@ -114,7 +114,7 @@ class JobsMachine(RuleBasedStateMachine):
 
     def jobs(self, worker: int) -> Jobs:
         store = self.stores[worker]
-        return TurnedJobs(store.jobs, store.database) if self.kind == "postgres" else store.jobs
+        return DatabaseClockJobs(store.jobs, store.database) if self.kind == "postgres" else store.jobs
 
     def hear_of(self, worker: int) -> None:
         """Keep the claims of a process alive when it claims or extends."""
@@ -132,7 +132,7 @@ class JobsMachine(RuleBasedStateMachine):
             job.lose_claim()
         return {job.dedupe for job in stalled}
 
-    def _is_stalled(self, job: Expected) -> bool:
+    def _is_stalled(self, job: ExpectedJob) -> bool:
         return job.leased_until is not None and job.leased_until <= self.now
 
     def run(self, call: Coroutine[Any, Any, T]) -> T:
@@ -161,7 +161,7 @@ class JobsMachine(RuleBasedStateMachine):
         assert accepted == ((lane, dedupe) not in self.model.seen)
         if accepted:
             self.model.seen.add((lane, dedupe))
-            self.model.open.append(Expected(lane, key, dedupe, run_at))
+            self.model.open.append(ExpectedJob(lane, key, dedupe, run_at))
         else:
             self.happened["refused"] += 1
 

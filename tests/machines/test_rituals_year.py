@@ -66,7 +66,7 @@ def first_minute(day: date, clock: time, tz: ZoneInfo) -> datetime:
 
 
 @dataclass
-class Year:
+class SimulatedYear:
     """Everything that happens in a year, and its results."""
 
     choice: Choice
@@ -230,7 +230,7 @@ CHOICES = [
 async def run(tmp_path: Path, choice: Choice, seed: int, first: date, days: int) -> None:
     one = await open_harness_at(tmp_path)
     other = Harness(open_store(tmp_path / "state.db"), one.calendar, one.clock)
-    year = Year(choice, (one, other), random.Random(seed))
+    year = SimulatedYear(choice, (one, other), random.Random(seed))
     try:
         await year.live(first, days)
         await check(year, first, days)
@@ -239,7 +239,7 @@ async def run(tmp_path: Path, choice: Choice, seed: int, first: date, days: int)
         await other.close()
 
 
-async def check(year: Year, first: date, days: int) -> None:
+async def check(year: SimulatedYear, first: date, days: int) -> None:
     rows = await year.harnesses[1].store.database.read(lambda connection: connection.execute(select(RITUAL_MARK)).all())
     marks: dict[Name, tuple[str, datetime]] = {(row.kind, row.day): (row.outcome, row.at) for row in rows}
     sent = {name: at for name, (outcome, at) in marks.items() if outcome == "sent"}
@@ -272,7 +272,7 @@ async def check(year: Year, first: date, days: int) -> None:
                 assert free >= last_use(year, name, at) - MINUTE, (name, outcome, at, free)
 
 
-def last_use(year: Year, name: Name, at: datetime) -> datetime:
+def last_use(year: SimulatedYear, name: Name, at: datetime) -> datetime:
     """Return the moment from which a message is of no use."""
     kind, day = name
     if kind == "morning":

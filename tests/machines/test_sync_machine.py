@@ -30,8 +30,8 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
-from tests.factories.days import DAY, World, at, block, plan_of
-from tests.factories.trouble import SIDES, Died, DyingJournal, Side, WatchedCalendar, call_fault
+from tests.factories.days import DAY, CalendarHarness, at, block, plan_of
+from tests.factories.trouble import SIDES, DyingJournal, ProcessDied, Side, WatchedCalendar, call_fault
 from tests.fakes.google_calendar import GoogleCalendarFake, Race
 from tests.fakes.memory_journal import MemoryJournal
 
@@ -51,7 +51,7 @@ steps: Counter[str] = Counter()
 
 
 @dataclass(frozen=True)
-class Wish:
+class WishedBlock:
     """A wished block: its place, name and notes.
 
     Each block has two hours of its own from midnight on, the hours in which clocks change.
@@ -71,7 +71,7 @@ DAYS = [DAY, date(2026, 3, 29), date(2026, 10, 25)]
 """An ordinary day, one of 23 hours and one of 25."""
 TOUCHES = ["summary", "description", "start", "delete"]
 ACTS = ["submit", "undo", "redo"]
-wishes = st.builds(Wish, st.integers(0, 3), st.integers(0, 2), st.integers(0, 1))
+wishes = st.builds(WishedBlock, st.integers(0, 3), st.integers(0, 2), st.integers(0, 1))
 plans = st.dictionaries(st.sampled_from(KEYS), wishes)
 troubles = st.tuples(st.sampled_from(["call", "commit"]), st.integers(0, 11), st.integers(0, 6), st.sampled_from(SIDES))
 
@@ -95,7 +95,7 @@ class OnePerson(RuleBasedStateMachine):
         self.loop = asyncio.new_event_loop()
         self.numbers = itertools.count(1)
         self.journal = MemoryJournal()
-        self.wishes: dict[str, Wish] = {}
+        self.wishes: dict[str, WishedBlock] = {}
         self.typed: dict[tuple[str, str], str] = {}
         self.moved: dict[str, Any] = {}
         self.touched: set[str] = set()
@@ -109,8 +109,8 @@ class OnePerson(RuleBasedStateMachine):
         day=st.sampled_from(DAYS),
         wishes=st.dictionaries(st.sampled_from(KEYS), wishes, min_size=2),
     )
-    def begin(self, conditional: bool, lag: int, day: date, wishes: dict[str, Wish]) -> None:  # noqa: FBT001  Hypothesis names it
-        self.world = World(self.journal, GoogleCalendarFake(conditional_write=conditional))
+    def begin(self, conditional: bool, lag: int, day: date, wishes: dict[str, WishedBlock]) -> None:  # noqa: FBT001  Hypothesis names it
+        self.world = CalendarHarness(self.journal, GoogleCalendarFake(conditional_write=conditional))
         self.world.store.lag = lag
         self.day = day
         self.wishes = wishes
@@ -123,7 +123,7 @@ class OnePerson(RuleBasedStateMachine):
     # --- the person ---
 
     @rule(key=st.sampled_from(KEYS), wish=wishes)
-    def plan_block(self, key: str, wish: Wish) -> None:
+    def plan_block(self, key: str, wish: WishedBlock) -> None:
         self.wishes[key] = wish
 
     @rule(key=st.sampled_from(KEYS))
@@ -211,7 +211,7 @@ class OnePerson(RuleBasedStateMachine):
         self.check_shown(result)
 
     @rule(plans=st.lists(plans, min_size=2, max_size=4), data=st.data())
-    def submits_and_as_many_undos(self, plans: list[dict[str, Wish]], data: st.DataObject) -> None:
+    def submits_and_as_many_undos(self, plans: list[dict[str, WishedBlock]], data: st.DataObject) -> None:
         """P17: the person's changes in between stay, in their place."""
         self.submit()
         before, held, done = self.view(), dict(self.wishes), 0
@@ -232,7 +232,7 @@ class OnePerson(RuleBasedStateMachine):
         assert {k: v for k, v in after.items() if k in others} == {k: v for k, v in before.items() if k in others}
 
     @rule(wishes=plans)
-    def submit_and_undo_and_redo(self, wishes: dict[str, Wish]) -> None:
+    def submit_and_undo_and_redo(self, wishes: dict[str, WishedBlock]) -> None:
         """P6, P6b: without edits in between, both are exact."""
         self.submit()
         before, held = self.world.list_own_events(), dict(self.wishes)
@@ -291,21 +291,21 @@ class OnePerson(RuleBasedStateMachine):
         self.world.calendar.calm()
 
     @rule(other=plans, lead=st.integers(0, 12), slow_at=st.none() | st.integers(0, 9))
-    def two_programs_at_once(self, other: dict[str, Wish], lead: int, slow_at: int | None) -> None:
+    def two_programs_at_once(self, other: dict[str, WishedBlock], lead: int, slow_at: int | None) -> None:
         """P20: two commands run one after the other, in some order. One that is so slow that it loses its lease stops.
 
         Nothing that it does after that comes between the writes of the other.
         """
         steps["two"] += 1
         self.well(lambda s: submit_and_confirm(s, self.plan(), self.cause()))
-        order: list[dict[str, Wish]] = []
+        order: list[dict[str, WishedBlock]] = []
 
         async def slowly() -> None:
             self.world.time.instant += timedelta(seconds=40)
             for _ in range(400):
                 await asyncio.sleep(0)
 
-        async def program(owner: str, plan: dict[str, Wish], delay: int, slow_at: int | None) -> None:
+        async def program(owner: str, plan: dict[str, WishedBlock], delay: int, slow_at: int | None) -> None:
             submitter = self.process(owner=owner, slow_at=slow_at, slowly=slowly)
             for _ in range(delay):
                 await asyncio.sleep(0)
@@ -343,7 +343,7 @@ class OnePerson(RuleBasedStateMachine):
             try:
                 self.run(submitter.recover())
                 self.run(self.act(submitter, cause, act))
-            except (Died, CalendarError, NotUndoable):
+            except (ProcessDied, CalendarError, NotUndoable):
                 steps["stopped"] += 1
         self.world.calendar.calm()
 
@@ -434,7 +434,7 @@ class OnePerson(RuleBasedStateMachine):
     def at(self, clock: str) -> datetime:
         return at(clock, self.day)
 
-    def plan(self, wishes: dict[str, Wish] | None = None) -> TBPlan:
+    def plan(self, wishes: dict[str, WishedBlock] | None = None) -> TBPlan:
         wishes = self.wishes if wishes is None else wishes
         return plan_of(*(wishes[key].build(key) for key in sorted(wishes)), day=self.day)
 

@@ -32,14 +32,14 @@ LOADED = (
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class RunResult:
     """``status`` is pytest's exit code, as :mod:`tests.mutants.verdict` sees it."""
 
     status: int
     said: str
 
 
-class Runs:
+class PytestRuns:
     """Of some tests; ``folder`` is for what they say, and what Hypothesis leaves."""
 
     def __init__(self, folder: Path, tests: Iterable[str]) -> None:
@@ -55,13 +55,13 @@ class Runs:
         modules = [file.removesuffix(".py").replace("/", ".") for file in files]
         self._forks = Forks(*LOADED, *modules, environment=self._environment)
 
-    def run(self, tests: Iterable[str], module: str = "", broken: str = "") -> Ended:
+    def run(self, tests: Iterable[str], module: str = "", broken: str = "") -> RunResult:
         """Run tests with another source of a module: deterministic, without shrinking, without leftovers."""
         self._output.unlink(missing_ok=True)
         fork = self._forks.start(
             "tests.mutants.runs:judge", module, broken, *tests, environment=self._environment, output=self._output
         )
-        return Ended(fork.wait(), self._output.read_text())
+        return RunResult(fork.wait(), self._output.read_text())
 
     def close(self) -> None:
         self._forks.close()

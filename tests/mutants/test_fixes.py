@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.mutants.mutant import Mutant, read_mutants
-from tests.mutants.runs import Runs
+from tests.mutants.runs import PytestRuns
 from tests.security.matrix import read_attacks
 
 DEFENSES, FIXES, RULES = (
@@ -51,20 +51,20 @@ pytestmark = pytest.mark.timeout(PATIENCE + 30)
 
 
 @pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runs]:
-    runs = Runs(tmp_path_factory.mktemp("holes"), TESTS)
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PytestRuns]:
+    runs = PytestRuns(tmp_path_factory.mktemp("holes"), TESTS)
     yield runs
     runs.close()
 
 
 @pytest.mark.parametrize("mutants", [DEFENSES, FIXES], ids=["safety", "audit"])
-def test_nothing_is_wrong_as_the_program_is(running: Runs, mutants: tuple[Mutant, ...]) -> None:
+def test_nothing_is_wrong_as_the_program_is(running: PytestRuns, mutants: tuple[Mutant, ...]) -> None:
     done = running.run(dict.fromkeys(test for mutant in mutants for test in mutant.killed_by))
     assert done.status == 0, done.said
 
 
 @pytest.mark.parametrize(("mutant", "test"), PAIRS, ids=lambda part: getattr(part, "name", None) or part.split("::")[1])
-def test_each_fix_that_is_taken_away_is_missed(running: Runs, mutant: Mutant, test: str) -> None:
+def test_each_fix_that_is_taken_away_is_missed(running: PytestRuns, mutant: Mutant, test: str) -> None:
     """Without a defense, the program may also end in an error of its own, which is the aim of some attacks."""
     done = running.run((test,), mutant.module, mutant.break_source())
     noticed = {1, 3} if mutant in DEFENSES else {1}

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.mutants.mutant import Mutant, StaleMutant, read_mutants
-from tests.mutants.runs import Runs
+from tests.mutants.runs import PytestRuns
 
 MUTANTS = read_mutants(Path(__file__).with_name("calendar_engine.toml"))
 TESTS = tuple(dict.fromkeys(test for mutant in MUTANTS for test in mutant.killed_by))
@@ -22,20 +22,20 @@ pytestmark = pytest.mark.timeout(PATIENCE + 30)
 
 
 @pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runs]:
-    runs = Runs(tmp_path_factory.mktemp("mutants"), TESTS)
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PytestRuns]:
+    runs = PytestRuns(tmp_path_factory.mktemp("mutants"), TESTS)
     yield runs
     runs.close()
 
 
-def test_nothing_is_wrong_without_a_bug(running: Runs) -> None:
+def test_nothing_is_wrong_without_a_bug(running: PytestRuns) -> None:
     """All tests of the list pass with the program as it is: so it is the bugs that they notice."""
     done = running.run(TESTS)
     assert done.status == 0, done.said
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
-def test_each_bug_is_noticed(running: Runs, mutant: Mutant) -> None:
+def test_each_bug_is_noticed(running: PytestRuns, mutant: Mutant) -> None:
     done = running.run(mutant.killed_by, mutant.module, mutant.break_source())
     verdict = {0: "survives: a test is missing", 1: "is killed"}.get(done.status, "breaks its tests, unjudged")
     assert verdict == "is killed", f"{mutant.name} {verdict}. {mutant.loses}\n{done.said}"

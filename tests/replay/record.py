@@ -19,7 +19,7 @@ from typing import Any
 
 from tests.factories.told_rules import NOTHING
 from tests.factories.words import block, build_move, change, frame, inputs, new, opening, patch, wants
-from tests.fakes.openai_server import Asked, Says
+from tests.fakes.openai_server import ReceivedRequest, ScriptedAnswer
 from tests.scenarios.caldav import CalDav
 from tests.scenarios.person import Person, eventually
 from tests.scenarios.program import Program
@@ -28,27 +28,27 @@ from tests.scenarios.understanding_server import Listener, speaking
 HERE = Path(__file__).parent
 NOW = "2026-03-02T07:00:00+01:00"
 STAND_UP = (datetime(2026, 3, 2, 9, 0, tzinfo=UTC), datetime(2026, 3, 2, 9, 30, tzinfo=UTC))
-Line = dict[str, Any] | str | Says
+Line = dict[str, Any] | str | ScriptedAnswer
 
 
-def make_answer(line: str | dict[str, Any]) -> Says:
-    return Says(line if isinstance(line, str) else json.dumps(line, ensure_ascii=False))
+def make_answer(line: str | dict[str, Any]) -> ScriptedAnswer:
+    return ScriptedAnswer(line if isinstance(line, str) else json.dumps(line, ensure_ascii=False))
 
 
 @dataclass
-class InOrder(Listener):
+class SequentialListener(Listener):
     """A model that says its lines in order, always has the same draft to offer, and finds no rule in any message."""
 
     lines: tuple[Line, ...] = ()
 
-    def script(self, asked: Asked) -> Says:
+    def script(self, asked: ReceivedRequest) -> ScriptedAnswer:
         if "You draft" in asked.system:
             return make_answer(DRAFT)
         if "should_extract" in asked.system:
             return make_answer(NOTHING)
         line, *rest = self.lines
         self.lines = tuple(rest)
-        return line if isinstance(line, Says) else make_answer(line)
+        return line if isinstance(line, ScriptedAnswer) else make_answer(line)
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,9 @@ DAY = (
         "Réviser le contrat",
         (wants("answer"), {**inputs(add=TASKS), "inputs": {"add": "all"}}, inputs(add=TASKS)),
     ),
-    Step("model-refuses", say("weiter"), "does not have the model", (Says(status=404, text="No such model"),)),
+    Step(
+        "model-refuses", say("weiter"), "does not have the model", (ScriptedAnswer(status=404, text="No such model"),)
+    ),
     Step("model-makes-no-sense", say("weiter"), "cannot be used", ("Gern!", "Gern!", "Nein.", "Nein.")),
     Step(
         "task-changed",
@@ -135,7 +137,7 @@ def main() -> None:
 @contextmanager
 def recording(data: Path, folder: Path) -> Iterator[list[tuple[str, Path]]]:
     """Go through the day; gives each turn's name and file. The file is there as soon as the turn is."""
-    listener = InOrder({})
+    listener = SequentialListener({})
     named: list[tuple[str, Path]] = []
     with speaking(listener) as settings:
         more = {"FATEFORGER_NOW": NOW, "FATEFORGER_RECORD": str(folder), "FATEFORGER_RECORD_TITLES": "keep"}

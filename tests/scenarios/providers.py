@@ -160,7 +160,7 @@ def open_providers(folder: Path, *, port: int = 0, **more: str) -> Iterator[Prov
             program.kill()
 
 
-class Connected(Program):
+class ConnectedProgram(Program):
     """The program with the tokens of a workspace: it has no page of its own."""
 
     def _address(self, offset: int) -> str | None:
@@ -237,7 +237,7 @@ def open_three_people(folder: Path, radicale: Radicale) -> Iterator[ThreePeople]
             "FATEFORGER_GOOGLE_URL": places["google"],
             "FATEFORGER_MICROSOFT_URL": places["microsoft"],
         }
-        program = Connected(folder / "data", environment=settings, port=port).start()
+        program = ConnectedProgram(folder / "data", environment=settings, port=port).start()
         stack.callback(lambda: program.kill() if program.process is not None else None)
         alex, robin, sam = (Person(url, user.id) for user in config.users)
         alex.wait_connected()

@@ -88,7 +88,7 @@ def slow_way(to: str, seconds: float, heard: Callable[[bytes], bytes] = bytes) -
     """
     way, target, pause = SlowWay(), httpx.URL(to), threading.Event()
 
-    class Way(BaseHTTPRequestHandler):
+    class ProxyHandler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def log_message(self, *_: object) -> None:
@@ -114,8 +114,8 @@ def slow_way(to: str, seconds: float, heard: Callable[[bytes], bytes] = bytes) -
             self.wfile.write(answer.content)
 
     for method in ("GET", "HEAD", "PUT", "DELETE", "REPORT", "PROPFIND", "OPTIONS"):
-        setattr(Way, f"do_{method}", Way.pass_on)
-    server = _Server(("127.0.0.1", 0), Way)
+        setattr(ProxyHandler, f"do_{method}", ProxyHandler.pass_on)
+    server = _Server(("127.0.0.1", 0), ProxyHandler)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:

@@ -19,7 +19,7 @@ from typing import Any
 import yaml
 from tests.factories import told_rules, wishes, words
 from tests.factories.prompts import TYPES
-from tests.fakes.openai_server import Asked, Says
+from tests.fakes.openai_server import ReceivedRequest, ScriptedAnswer
 
 from fateforger.conversation.language.model_calls import system_text
 
@@ -27,10 +27,10 @@ Json = dict[str, Any]
 
 FOLDER = Path(__file__).parent / "conversations"
 TROUBLE = {
-    "busy": Says(status=429, text="Too many requests", headers={"retry-after": "900"}),
-    "refusing": Says(status=401, text="Incorrect API key provided"),
-    "nonsense": Says("I would rather not."),
-    "slow": Says(slow=True),
+    "busy": ScriptedAnswer(status=429, text="Too many requests", headers={"retry-after": "900"}),
+    "refusing": ScriptedAnswer(status=401, text="Incorrect API key provided"),
+    "nonsense": ScriptedAnswer("I would rather not."),
+    "slow": ScriptedAnswer(slow=True),
 }
 
 
@@ -160,20 +160,24 @@ class Reader:
         if not turn.slow:
             self.told.set()
 
-    def script(self, asked: Asked) -> Says:
+    def script(self, asked: ReceivedRequest) -> ScriptedAnswer:
         """Answer a request."""
         name = next(name for name, kind in TYPES.items() if system_text(name, kind) == asked.system)
         if name == "draft":
             # Drafts are made ahead, so how often one is asked for is chance.
             drafts = self.turn.answers.get(name)
-            return Says(json.dumps(drafts[0])) if drafts else Says(status=404, text="It drafts nothing.")
+            return (
+                ScriptedAnswer(json.dumps(drafts[0]))
+                if drafts
+                else ScriptedAnswer(status=404, text="It drafts nothing.")
+            )
         self.asked.append((name, sum(len(str(message["content"])) for message in asked.messages)))
         if self.turn.model:
             return TROUBLE[self.turn.model]
         if not self.left.get(name):
             self.unexpected.append(f"{name}\n{asked.last}")
-            return Says(status=404, text="The script holds no answer to that.")
-        return Says(json.dumps(self.left[name].pop(0), default=str), until=self.told)
+            return ScriptedAnswer(status=404, text="The script holds no answer to that.")
+        return ScriptedAnswer(json.dumps(self.left[name].pop(0), default=str), until=self.told)
 
     @property
     def is_done(self) -> bool:
@@ -197,7 +201,7 @@ STEP = 50
 
 
 @dataclass
-class Heard:
+class TurnRecord:
     """The record of a turn."""
 
     headline: str

@@ -13,7 +13,7 @@ import httpx
 from tests.emulators.slack.teams import LOCAL, SlackTeams
 from tests.scenarios.chat import APP_TOKEN, BOT_TOKEN
 from tests.scenarios.person import Person
-from tests.scenarios.providers import MONDAY, Connected, serve
+from tests.scenarios.providers import MONDAY, ConnectedProgram, serve
 from tests.scenarios.radicale import free_port
 
 from fateforger.slack.manifest import app_manifest
@@ -28,9 +28,9 @@ class TwoTeams:
     """``alex`` and ``other`` have the same id, in the first and in the second workspace."""
 
     slack: SlackTeams
-    program: Connected
+    program: ConnectedProgram
     urls: dict[str, str]
-    others: tuple[Connected, ...] = ()
+    others: tuple[ConnectedProgram, ...] = ()
     """More programs on the same database."""
 
     @property
@@ -112,7 +112,7 @@ def open_two_teams(
             "FATEFORGER_CALENDAR_OWNER": ALEX,
             "FATEFORGER_CALDAV_PRIVATE": "true",
         }
-        program = Connected(folder / "data", environment=environment | more, port=port)
+        program = ConnectedProgram(folder / "data", environment=environment | more, port=port)
         program.start()
         stack.callback(lambda: program.kill() if program.process is not None else None)
         two = TwoTeams(slack, program, urls, tuple(_start_others(stack, program, programs - 1)))
@@ -122,10 +122,12 @@ def open_two_teams(
         yield two
 
 
-def _start_others(stack: ExitStack, program: Connected, count: int) -> Iterator[Connected]:
+def _start_others(stack: ExitStack, program: ConnectedProgram, count: int) -> Iterator[ConnectedProgram]:
     """Start more programs with the settings of one, each on a port and a folder of its own."""
     for number in range(count):
-        other = Connected(program.data.with_name(f"other{number}"), environment=program.environment, port=free_port())
+        other = ConnectedProgram(
+            program.data.with_name(f"other{number}"), environment=program.environment, port=free_port()
+        )
         other.start()
         stack.callback(other.kill)
         yield other

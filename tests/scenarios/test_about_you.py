@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 from tests.contracts.journal_examples import create, transaction
 from tests.factories.agents import NOW
-from tests.factories.people import Somebody, about, dump, tell
+from tests.factories.people import SamplePerson, about, dump, tell
 from tests.scenarios.chat import Chat, Json, Person, chat_at, control, eventually, workspace_at
 
 from fateforger.adapters.clock import SystemClock
@@ -27,7 +27,7 @@ from fateforger.workers.people import Ownership, PersonalData
 
 
 @dataclass(frozen=True)
-class Alex(Somebody):
+class Alex(SamplePerson):
     """The person at the page, with the ids that they have there."""
 
     @property
@@ -39,7 +39,7 @@ class Alex(Somebody):
         return "D0000ALEX"
 
 
-WHO, OTHER = Alex("quokka"), Somebody("wombat")
+WHO, OTHER = Alex("quokka"), SamplePerson("wombat")
 
 
 @asynccontextmanager

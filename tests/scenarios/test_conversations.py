@@ -24,7 +24,7 @@ import pytest
 from tests.scenarios.caldav import CalDav
 from tests.scenarios.person import Json, NotSeen, controls, eventually, label, texts
 from tests.scenarios.program import Program
-from tests.scenarios.talk import FOLDER, Heard, Reader, Talk, Turn, new_lines, read_limits, read_talk
+from tests.scenarios.talk import FOLDER, Reader, Talk, Turn, TurnRecord, new_lines, read_limits, read_talk
 from tests.scenarios.understanding_server import speaking
 
 from fateforger.calendar.event import OwnedId
@@ -149,7 +149,7 @@ class Conversation:
                 found.append(f"{start:%m-%d %H:%M}–{end:%H:%M} {event['SUMMARY']}")
         return sorted(found)
 
-    def hear(self, turn: Turn) -> Heard | None:
+    def hear(self, turn: Turn) -> TurnRecord | None:
         """Return what has come of a turn so far; ``None`` if the calendar is just being changed."""
         self.let_answer(turn)
         messages = self.read()
@@ -158,7 +158,7 @@ class Conversation:
         except httpx.HTTPStatusError:
             return None
         new = (new_lines(self.messages.get(ts, []), lines) for ts, lines in messages.items())
-        return Heard(
+        return TurnRecord(
             turn.headline,
             self.reader.prompts,
             self.reader.tokens,
@@ -192,7 +192,7 @@ class Conversation:
             eventually(look, "what the record holds")
         return last
 
-    def _is_answered(self, turn: Turn, now: Heard) -> bool:
+    def _is_answered(self, turn: Turn, now: TurnRecord) -> bool:
         """Check whether there is an answer to a turn, which may become longer."""
         there = self.reader.is_done and any(turn.until in line for line in now.lines)
         return (there or bool(turn.choose)) and not self._is_working()
@@ -209,7 +209,7 @@ class Conversation:
     def wait_quiet(self, turn: Turn) -> str:
         """Return the record of a turn once no more messages arrive."""
         began = since = time.monotonic()
-        last: Heard | None = None
+        last: TurnRecord | None = None
 
         def look() -> bool:
             nonlocal last, since

@@ -10,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tests.fakes.openai_server import KEY, MODEL, Asked, ModelServer, Says, model_server
+from tests.fakes.openai_server import KEY, MODEL, ModelServer, ReceivedRequest, ScriptedAnswer, model_server
 from tests.scenarios.day import THREE_TASKS, confirm_date, confirm_frame, open_tasks, start
 from tests.scenarios.person import Person, eventually
 from tests.scenarios.program import Program
@@ -27,11 +27,11 @@ BLOCKS = [
 ]
 
 
-def answers(asked: Asked) -> Says:
+def answers(asked: ReceivedRequest) -> ScriptedAnswer:
     """Answer with the draft, and with nothing once another one is wanted."""
     if "plan[" in asked.last:
-        return Says("The quota is used up.", status=400)
-    return Says(json.dumps({"blocks": BLOCKS}))
+        return ScriptedAnswer("The quota is used up.", status=400)
+    return ScriptedAnswer(json.dumps({"blocks": BLOCKS}))
 
 
 def has_draft(database: Path) -> bool:

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 from tests.command_line import run_program
 from tests.factories.words import wants
-from tests.fakes.openai_server import Says
+from tests.fakes.openai_server import ScriptedAnswer
 from tests.scenarios.program import Program
 from tests.scenarios.test_browser_day import CHROMIUM, page
 from tests.scenarios.understanding_server import Listener, speaking
@@ -67,7 +67,7 @@ def test_words_stop_thumbs_and_no_ghost_after_a_kill(program: Program, listener:
     thread = page.locator("#thread")
     words, stop = thread.get_by_role("status"), thread.get_by_role("button", name="Stop", exact=True)
 
-    listener.says = Says(slow=True)
+    listener.says = ScriptedAnswer(slow=True)
     say(page, "go on")
     expect(words).to_have_text(WORKING)
     expect(thread.get_by_text(READING)).to_be_visible()

@@ -23,7 +23,7 @@ from tests.scenarios.chat import Person as SlackPerson
 from tests.scenarios.day import STEPS, all_steps, commit
 from tests.scenarios.person import Person, eventually, texts
 from tests.scenarios.program import Program
-from tests.scenarios.providers import MONDAY, Connected, run, serve
+from tests.scenarios.providers import MONDAY, ConnectedProgram, run, serve
 from tests.scenarios.radicale import free_port
 
 from fateforger.app.slack import EventsEndpoint
@@ -86,7 +86,7 @@ def slack(tmp_path: Path) -> Iterator[Slack]:
     with ExitStack() as stack:
         stack.callback(workspace.close)
         stack.enter_context(serve(workspace.app, port=at_slack, websockets=True))
-        program = Connected(tmp_path / "data", environment=settings, port=port).start()
+        program = ConnectedProgram(tmp_path / "data", environment=settings, port=port).start()
         stack.callback(lambda: program.kill() if program.process is not None else None)
         person = Person(config.public_url, OWNER.id)
         person.wait_connected()

@@ -22,7 +22,7 @@ from fateforger.workers.turns import build_notification_job
 
 
 @dataclass
-class Post:
+class LetterHarness:
     person: Person
     poster: Poster
     store: Store
@@ -30,14 +30,14 @@ class Post:
 
 
 @pytest.fixture
-async def post(tmp_path: Path) -> AsyncIterator[Post]:
+async def post(tmp_path: Path) -> AsyncIterator[LetterHarness]:
     async with workspace_at(tmp_path) as workspace:
         http, store = new_session(), open_store(tmp_path / "state.sqlite")
         poster = Poster(new_client(login(workspace), http), Pace(per_second=1000.0, burst=1000), store.messages)
         handlers = [build_notification_handler(poster)]
         workers = Supervisor(store.jobs, handlers, owner="w", clock=SystemClock(), lanes=[NOTIFICATION])
         person = Person(workspace)
-        yield Post(person, poster, store, workers)
+        yield LetterHarness(person, poster, store, workers)
         await workers.stop()
         await person.http.aclose()
         await store.aclose()
@@ -56,7 +56,7 @@ async def texts(person: Person) -> list[str]:
     return [message["text"] for message in await person.roots()]
 
 
-async def test_a_card_is_brought_once_however_often_it_is_sent(post: Post) -> None:
+async def test_a_card_is_brought_once_however_often_it_is_sent(post: LetterHarness) -> None:
     now = SystemClock().now()
     for _ in range(2):
         await post.store.jobs.enqueue(
@@ -68,13 +68,13 @@ async def test_a_card_is_brought_once_however_often_it_is_sent(post: Post) -> No
     assert await texts(post.person) == ["Hello"]
 
 
-async def test_a_card_that_was_posted_before_the_program_died_is_not_posted_again(post: Post) -> None:
+async def test_a_card_that_was_posted_before_the_program_died_is_not_posted_again(post: LetterHarness) -> None:
     await deliver_notification(delivery("Hello", "v1", post.person.channel), post.poster, again=False)
     await deliver_notification(delivery("Hello", "v1", post.person.channel), post.poster, again=True)
     assert await texts(post.person) == ["Hello"]
 
 
-async def test_a_card_takes_the_place_of_the_one_that_was_pressed(post: Post) -> None:
+async def test_a_card_takes_the_place_of_the_one_that_was_pressed(post: LetterHarness) -> None:
     """If that message is gone, the card is posted again."""
     await deliver_notification(delivery("Waiting", "v1", post.person.channel), post.poster, again=False)
     (message,) = await post.person.roots()

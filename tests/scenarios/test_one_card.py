@@ -34,7 +34,7 @@ WRITING = frozenset(
 READING = "Reading your message"
 
 
-class Death(Faults):
+class FatalWrite(Faults):
     """The end of what a program does in Slack: at its n-th write to a thread, with or without that one."""
 
     def __init__(self, *, at: int, carried_out: bool) -> None:
@@ -56,7 +56,7 @@ class Death(Faults):
 
 
 @dataclass(frozen=True)
-class Way:
+class CardRequest:
     """A request for a step that takes its time, and the card on which it is made."""
 
     ask: Callable[[Person, str], Awaitable[object]]
@@ -74,11 +74,11 @@ async def say(alex: Person, ts: str) -> None:
 
 
 WAYS = {
-    "the card of the next stage": Way(click, begun=False),
-    "a card in its place": Way(click, begun=True),
-    "a card in its place, and a reply": Way(say, begun=True, replies=True),
-    "a card at the end": Way(say, begun=True),
-    "a card that moves to the end": Way(say, begun=True, replies=True),
+    "the card of the next stage": CardRequest(click, begun=False),
+    "a card in its place": CardRequest(click, begun=True),
+    "a card in its place, and a reply": CardRequest(say, begun=True, replies=True),
+    "a card at the end": CardRequest(say, begun=True),
+    "a card that moves to the end": CardRequest(say, begun=True, replies=True),
 }
 
 
@@ -95,7 +95,7 @@ async def test_a_thread_has_one_card_wherever_the_program_died(
     while died:
         at += 1
         for carried_out in (False, True):
-            died = await dies_and_goes_on(workspace, tmp_path, alex, way, Death(at=at, carried_out=carried_out))
+            died = await dies_and_goes_on(workspace, tmp_path, alex, way, FatalWrite(at=at, carried_out=carried_out))
     assert at > 2
     await is_not_recorded_and_goes_on(workspace, tmp_path, alex, way)
 
@@ -126,11 +126,13 @@ async def was_tried_again(chat: Chat) -> bool:
     return bool(rows) and rows[0][0] > 1
 
 
-async def dies_and_goes_on(workspace: Workspace, folder: Path, alex: Person, way: Way, death: Death) -> bool:
+async def dies_and_goes_on(
+    workspace: Workspace, folder: Path, alex: Person, way: CardRequest, death: FatalWrite
+) -> bool:
     """Return whether the program died before it was done."""
     async with chat_at(workspace, folder, timing=BRISK) as chat:
         ts = await begin(chat, alex, way)
-        turn = Held(chat.coordinator)
+        turn = HeldTurn(chat.coordinator)
         workspace.faults = death
         await way.ask(alex, ts)
         await eventually(lambda: turn.is_shown(alex, ts, death), "what the turn does")
@@ -146,7 +148,7 @@ async def dies_and_goes_on(workspace: Workspace, folder: Path, alex: Person, way
     return died
 
 
-async def is_not_recorded_and_goes_on(workspace: Workspace, folder: Path, alex: Person, way: Way) -> None:
+async def is_not_recorded_and_goes_on(workspace: Workspace, folder: Path, alex: Person, way: CardRequest) -> None:
     """Fail at the last moment: everything is in Slack, and the store does not know."""
     faults = Failing()
     async with chat_at(workspace, folder, timing=BRISK, outbox=faults.outbox) as chat:
@@ -157,7 +159,7 @@ async def is_not_recorded_and_goes_on(workspace: Workspace, folder: Path, alex: 
     await goes_on(workspace, folder, alex, ts, way)
 
 
-class Held:
+class HeldTurn:
     """A turn that says what it does until it may go on."""
 
     def __init__(self, coordinator: ScriptedCoordinator) -> None:
@@ -168,12 +170,12 @@ class Held:
     async def __call__(self, _command: InboxCommand) -> None:
         await eventually(lambda: is_true(not self.held), "the end of the turn")
 
-    async def is_shown(self, alex: Person, ts: str, death: Death) -> bool:
+    async def is_shown(self, alex: Person, ts: str, death: FatalWrite) -> bool:
         self._coordinator.tell(Progress(doing=Activity.READING))
         return death.came or READING in str(await alex.thread(ts))
 
 
-async def begin(chat: Chat, alex: Person, way: Way) -> str:
+async def begin(chat: Chat, alex: Person, way: CardRequest) -> str:
     ts = await alex.start()
     if way.begun:
         await click(alex, ts)
@@ -183,7 +185,7 @@ async def begin(chat: Chat, alex: Person, way: Way) -> str:
     return ts
 
 
-async def goes_on(workspace: Workspace, folder: Path, alex: Person, ts: str, way: Way) -> None:
+async def goes_on(workspace: Workspace, folder: Path, alex: Person, ts: str, way: CardRequest) -> None:
     """Start the program again, and check the thread and its card."""
 
     def prepare(coordinator: ScriptedCoordinator) -> None:
@@ -193,7 +195,7 @@ async def goes_on(workspace: Workspace, folder: Path, alex: Person, ts: str, way
         await has_one_card(chat, alex, ts, way)
 
 
-async def has_one_card(chat: Chat, alex: Person, ts: str, way: Way) -> None:
+async def has_one_card(chat: Chat, alex: Person, ts: str, way: CardRequest) -> None:
     """Check that the thread has one card with buttons, which is the newest and works."""
     steps = 1 + way.begun
     await alex.sees(ts, f"{steps} steps")

@@ -27,7 +27,7 @@ ALEX, ROBIN = "U0000ALEX", "U0000ROBIN"
 CODE = re.compile(r"/timebox claim (\S{4}-\S{4})")
 
 
-class Connected(Program):
+class ConnectedProgram(Program):
     """The program with tokens of a workspace: it has no page of its own."""
 
     def _address(self, offset: int) -> str | None:
@@ -39,11 +39,11 @@ class Connected(Program):
 
 
 @dataclass
-class Office:
+class ConnectedWorkspace:
     """A workspace, and the program that is connected to it."""
 
     workspace: Workspace
-    program: Connected
+    program: ConnectedProgram
     alex: Person
     robin: Person
 
@@ -62,7 +62,7 @@ class Office:
 
 
 @pytest.fixture
-async def office(tmp_path: Path) -> AsyncIterator[Office]:
+async def office(tmp_path: Path) -> AsyncIterator[ConnectedWorkspace]:
     async with workspace_at(tmp_path) as workspace:
         environment = {
             "SLACK_BOT_TOKEN": BOT_TOKEN,
@@ -70,9 +70,9 @@ async def office(tmp_path: Path) -> AsyncIterator[Office]:
             "SLACK_API_BASE_URL": f"{workspace.config.public_url}/api/",
             "FATEFORGER_PICTURE": "off",
         }
-        program = Connected(tmp_path / "data", environment=environment)
+        program = ConnectedProgram(tmp_path / "data", environment=environment)
         people = Person(workspace, ALEX), Person(workspace, ROBIN)
-        yield Office(workspace, program, *people)
+        yield ConnectedWorkspace(workspace, program, *people)
         if program.process is not None:
             await asyncio.to_thread(program.kill)
         for person in people:
@@ -106,7 +106,9 @@ async def forget(person: Person) -> None:
     assert (await person.post("/ui/action", surface={"type": "home"}, action=action))["ok"]
 
 
-async def test_the_calendar_is_claimed_with_the_code_that_up_prints_and_closed_by_forget_me(office: Office) -> None:
+async def test_the_calendar_is_claimed_with_the_code_that_up_prints_and_closed_by_forget_me(
+    office: ConnectedWorkspace,
+) -> None:
     """K14: no one plans before the claim, only the owner after it, and no one inherits it; restarts change nothing."""
     alex, robin = office.alex, office.robin
     printed = await office.start()
@@ -155,7 +157,7 @@ async def test_the_calendar_is_claimed_with_the_code_that_up_prints_and_closed_b
     await wait_for_message(robin, name_commands(phrases.CLAIMED))
 
 
-async def test_the_setting_names_the_owner_without_a_code(office: Office) -> None:
+async def test_the_setting_names_the_owner_without_a_code(office: ConnectedWorkspace) -> None:
     """K14: this works as before; a named person who is erased does not count any more."""
     office.program.environment["FATEFORGER_CALENDAR_OWNER"] = ROBIN
     printed = await office.start()
@@ -171,7 +173,7 @@ async def test_the_setting_names_the_owner_without_a_code(office: Office) -> Non
     assert len(CODE.findall(printed)) == 1
 
 
-async def test_what_a_stranger_presses_and_fills_in_is_refused_in_one_place(office: Office) -> None:
+async def test_what_a_stranger_presses_and_fills_in_is_refused_in_one_place(office: ConnectedWorkspace) -> None:
     """K14: the queue, forms, the message shortcut and App Home say the same as /timebox does."""
     office.program.environment["FATEFORGER_CALENDAR_OWNER"] = ALEX
     await office.start()

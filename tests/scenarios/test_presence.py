@@ -26,7 +26,7 @@ from localslack.errors import Faults
 BRISK = Timing(stop=0.4, gap=0.05)
 
 
-class Held:
+class HeldTurns:
     """Turns that wait until they are released or stopped."""
 
     def __init__(self, coordinator: ScriptedCoordinator) -> None:
@@ -86,12 +86,12 @@ def changes_of(workspace: Workspace) -> list[Json]:
     return seen
 
 
-async def begun_by_words(alex: Person, chat: Chat) -> tuple[str, Held]:
+async def begun_by_words(alex: Person, chat: Chat) -> tuple[str, HeldTurns]:
     """Return a thread with a card, whose person has just written a message that takes time."""
     ts = await alex.start()
     await alex.use((await alex.thread(ts))[0], "Count")
     await alex.sees(ts, "1 steps")
-    held = Held(chat.coordinator)
+    held = HeldTurns(chat.coordinator)
     await alex.say("make it lighter", ts)
     await held.begun.wait()
     return ts, held
@@ -117,7 +117,7 @@ async def test_slack_says_that_the_bot_is_working_and_what_it_does_is_under_the_
     root = (await alex.thread(ts))[0]
     await alex.use(root, "Count")
     card = await alex.sees(ts, "1 steps")
-    held = Held(chat.coordinator)
+    held = HeldTurns(chat.coordinator)
     assert Timing().soon < 0.5
     await alex.use(card, "Count")
     await reads(alex, ts, status="processing", shown=WORKS)
@@ -170,7 +170,7 @@ async def test_slacks_stop_reaches_the_turn_while_its_thread_is_busy(chat: Chat,
     """S271: and the bot ends the status itself, as Slack wants it."""
     ts = await alex.start()
     root = (await alex.thread(ts))[0]
-    held = Held(chat.coordinator)
+    held = HeldTurns(chat.coordinator)
     chat.coordinator.stoppable = True
     chat.coordinator.when_stopped = held.go_on.set
     await alex.use(root, "Count")
@@ -190,7 +190,7 @@ async def test_a_stop_is_tried_as_long_as_a_turn_is_under_way(chat: Chat, alex: 
     """S271: any of several programs may make a try, but only the one that runs the turn can stop it."""
     ts = await alex.start()
     root = (await alex.thread(ts))[0]
-    held = Held(chat.coordinator)
+    held = HeldTurns(chat.coordinator)
     chat.coordinator.when_stopped = held.go_on.set
     await alex.use(root, "Count")
     await held.begun.wait()
@@ -211,7 +211,7 @@ async def tries_of_stop(chat: Chat) -> bool:
 async def test_a_stop_that_comes_too_late_says_so_to_the_person_alone(chat: Chat, alex: Person) -> None:
     ts = await alex.start()
     root = (await alex.thread(ts))[0]
-    held = Held(chat.coordinator)
+    held = HeldTurns(chat.coordinator)
     await alex.use(root, "Count")
     await reads(alex, ts, shown=WORKS)
     assert (await alex.post("/ui/stop", channel=alex.channel, thread_ts=ts))["ok"]
@@ -370,7 +370,7 @@ def buttons(message: Json) -> list[str]:
 async def test_a_card_that_the_turn_retired_has_no_buttons_again(chat: Chat, alex: Person) -> None:
     """S217: the line under a card goes away with the card's controls, not instead of them."""
     ts = await alex.start()
-    held = Held(chat.coordinator)
+    held = HeldTurns(chat.coordinator)
     await alex.use((await alex.thread(ts))[0], "Count")
     await held.begun.wait()
     chat.coordinator.tell(Progress(doing=Activity.READING))
@@ -386,12 +386,12 @@ async def test_the_line_of_the_next_turn_is_under_the_next_card(chat: Chat, alex
     """S217: two clicks, one right after the other; the first one's card retires the one that was clicked."""
     ts = await alex.start()
     root = (await alex.thread(ts))[0]
-    held = Held(chat.coordinator)
+    held = HeldTurns(chat.coordinator)
     await alex.use(root, "Count")
     await held.begun.wait()
     chat.coordinator.tell(Progress(doing=Activity.READING))
     await alex.sees(ts, "_Reading your message…_")
-    another = Held(chat.coordinator)
+    another = HeldTurns(chat.coordinator)
     await alex.use((await alex.thread(ts))[0], "datepicker", selected_date="2026-11-27")
     held.go_on.set()
     card = await alex.sees(ts, "1 steps")
@@ -412,7 +412,7 @@ async def test_the_line_of_a_turn_that_died_goes_when_the_turn_is_over(
     """S217, S241: also if the turn, once it is carried out, has nothing to show."""
     async with chat_at(workspace, tmp_path, timing=BRISK) as chat:
         ts = await alex.start()
-        held = Held(chat.coordinator)
+        held = HeldTurns(chat.coordinator)
         await alex.use((await alex.thread(ts))[0], "Count")
         await held.begun.wait()
         chat.coordinator.tell(Progress(doing=Activity.READING))
@@ -442,7 +442,7 @@ async def test_a_card_that_is_not_recorded_yet_stays(workspace: Workspace, tmp_p
         await alex.use((await alex.thread(ts))[0], "Count")
         card = await alex.sees(ts, "1 steps")
         await end_of_turns(chat, alex, ts)
-        held = Held(chat.coordinator)
+        held = HeldTurns(chat.coordinator)
         await alex.use(card, "Count")
         await held.begun.wait()
         chat.coordinator.tell(Progress(doing=Activity.READING))
@@ -503,7 +503,7 @@ async def test_without_agent_sessions_the_card_says_it_and_stops_it(
     root = (await alex.thread(ts))[0]
     await alex.use(root, "Count")
     card = await alex.sees(ts, "1 steps")
-    held = Held(chat.coordinator)
+    held = HeldTurns(chat.coordinator)
     chat.coordinator.stoppable = True
     chat.coordinator.when_stopped = held.go_on.set
     await alex.use(card, "Count")
@@ -546,7 +546,7 @@ async def test_a_turn_without_a_card_of_its_own_takes_the_line_away_again(chat: 
     root = (await alex.thread(ts))[0]
     await alex.use(root, "Count")
     before = await alex.sees(ts, "1 steps")
-    held = Held(chat.coordinator)
+    held = HeldTurns(chat.coordinator)
     chat.coordinator.mute = True
     await alex.use(before, "Count")
     await alex.sees(ts, "_Thinking…_")

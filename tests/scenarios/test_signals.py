@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from tests.command_line import COMMAND_LINE, programs
 from tests.factories.words import wants
-from tests.fakes.openai_server import Says
+from tests.fakes.openai_server import ScriptedAnswer
 from tests.scenarios.person import eventually
 from tests.scenarios.program import Program
 from tests.scenarios.test_whole_day import MONDAY
@@ -41,7 +41,7 @@ def test_asked_to_end_while_a_message_is_read(program: Program, listener: Listen
     person = program.person()
     person.slash("/timebox")
     person.reads("Plan this day")
-    listener.says = Says(slow=True)
+    listener.says = ScriptedAnswer(slow=True)
     person.write("go on")
     eventually(lambda: "Reading your message" in str(person.thread()), "the message is read")
     process = program.process

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.factories.words import wants
-from tests.fakes.openai_server import Says
+from tests.fakes.openai_server import ScriptedAnswer
 from tests.scenarios.person import Person, eventually
 from tests.scenarios.program import Program
 from tests.scenarios.understanding_server import Listener, speaking
@@ -44,7 +44,7 @@ def test_killed_in_the_middle_of_its_steps_a_turn_has_one_answer(program: Progra
     person = program.person()
     person.slash("/timebox")
     person.reads("Plan this day")
-    listener.says = Says(slow=True)
+    listener.says = ScriptedAnswer(slow=True)
     person.write("go on")
     [steps] = eventually(lambda: streams(person), "the steps of the turn")
     assert [(step["title"], step["status"]) for step in steps["blocks"]] == [("Reading your message…", "in_progress")]

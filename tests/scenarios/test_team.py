@@ -22,7 +22,7 @@ from tests.postgres import PostgresServer
 from tests.scenarios.chat import APP_TOKEN, BOT_TOKEN
 from tests.scenarios.day import STEPS
 from tests.scenarios.person import Person, eventually
-from tests.scenarios.providers import Connected, Providers, build_emulators, build_settings, serve
+from tests.scenarios.providers import ConnectedProgram, Providers, build_emulators, build_settings, serve
 from tests.scenarios.radicale import free_port
 
 from fateforger.adapters.store.connections import new_key
@@ -68,7 +68,7 @@ class Proxy:
 @dataclass
 class Team:
     providers: Providers
-    programs: tuple[Connected, Connected]
+    programs: tuple[ConnectedProgram, ConnectedProgram]
     robin: Person
 
     def count_requests(self) -> list[bool]:
@@ -80,7 +80,7 @@ class Team:
         return ['fateforger_slack_requests_total{status="200"}' in text for text in told]
 
 
-def end(program: Connected) -> None:
+def end(program: ConnectedProgram) -> None:
     if program.process is not None:
         program.kill()
 
@@ -130,7 +130,9 @@ def team(tmp_path: Path, vector_server: PostgresServer) -> Iterator[Team]:
             "FATEFORGER_MICROSOFT_URL": stack.enter_context(serve(microsoft.app())),
         }
         programs = tuple(
-            Connected(tmp_path / f"container{n}", settings | {"FATEFORGER_OPS_PORT": str(free_port())}, port=port)
+            ConnectedProgram(
+                tmp_path / f"container{n}", settings | {"FATEFORGER_OPS_PORT": str(free_port())}, port=port
+            )
             for n, port in enumerate(ports)
         )
         for program in programs:

@@ -11,7 +11,7 @@ from pathlib import Path
 import icalendar
 import pytest
 from tests.factories.words import also, build_move, frame, inputs_of, new, opening, patch, wants
-from tests.fakes.openai_server import Asked, Says
+from tests.fakes.openai_server import ReceivedRequest, ScriptedAnswer
 from tests.scenarios.caldav import CalDav
 from tests.scenarios.day import STEPS, commit, start
 from tests.scenarios.person import Person, eventually
@@ -107,13 +107,13 @@ def last_card(person: Person) -> str:
 
 
 @dataclass
-class Held(Listener):
+class HeldListener(Listener):
     """Answers the question about one message only once something else was written."""
 
     message: str = ""
     written: threading.Event = field(default_factory=threading.Event)
 
-    def script(self, asked: Asked) -> Says:
+    def script(self, asked: ReceivedRequest) -> ScriptedAnswer:
         if self.message in asked.last:
             assert self.written.wait(60)
         return super().script(asked)
@@ -126,7 +126,7 @@ def test_a_first_message_that_wants_no_plan_gets_the_welcome(tmp_path: Path) -> 
         "plan tomorrow from 8": [opening(date="2026-03-03", frame={**frame()["frame"], "day_start": "08:00"})],
         "tomorrow, please": [wants("answer"), {**frame(), "frame": None, "date": "2026-03-03"}],
     }
-    listener = Held(meanings, message="plan tomorrow from 8")
+    listener = HeldListener(meanings, message="plan tomorrow from 8")
     with speaking(listener) as settings, program(tmp_path / "data", settings) as running:
         person = running.person()
         person.write("Hallo!", thread=False)
@@ -160,10 +160,10 @@ def test_a_message_that_is_stopped_while_it_is_read_does_nothing(tmp_path: Path)
 class Slow(Listener):
     """Takes too long for every question, but for those for rules."""
 
-    def script(self, asked: Asked) -> Says:
+    def script(self, asked: ReceivedRequest) -> ScriptedAnswer:
         if "should_extract" in asked.system:
             self.rules_asked += 1
-        return Says(slow=True)
+        return ScriptedAnswer(slow=True)
 
 
 def press_stop(person: Person) -> None:
@@ -184,10 +184,10 @@ def threads(person: Person) -> list[str]:
 
 
 TROUBLE = (
-    (Says(status=401, text="Incorrect API key provided: sk-te***"), "does not accept my key"),
-    (Says(status=429, text="Slow down", headers={"retry-after": "900"}), "wants fewer requests right now"),
-    (Says(status=404, text="No such model"), "does not have the model"),
-    (Says("I would rather not."), "gave no answer that I can use"),
+    (ScriptedAnswer(status=401, text="Incorrect API key provided: sk-te***"), "does not accept my key"),
+    (ScriptedAnswer(status=429, text="Slow down", headers={"retry-after": "900"}), "wants fewer requests right now"),
+    (ScriptedAnswer(status=404, text="No such model"), "does not have the model"),
+    (ScriptedAnswer("I would rather not."), "gave no answer that I can use"),
 )
 
 

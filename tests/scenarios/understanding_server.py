@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from tests.factories.told_rules import NOTHING
-from tests.fakes.openai_server import KEY, MODEL, Asked, ModelServer, Says, model_server
+from tests.fakes.openai_server import KEY, MODEL, ModelServer, ReceivedRequest, ScriptedAnswer, model_server
 
 Answers = Mapping[str, Sequence[dict[str, Any]]]
 
@@ -29,31 +29,31 @@ class Listener:
     reads_rules: bool = True
     """If false, it never answers a question for rules."""
     rules_asked: int = 0
-    says: Says | None = None
-    asked: dict[str, list[Asked]] = field(default_factory=dict)
+    says: ScriptedAnswer | None = None
+    asked: dict[str, list[ReceivedRequest]] = field(default_factory=dict)
 
-    def script(self, asked: Asked) -> Says:
+    def script(self, asked: ReceivedRequest) -> ScriptedAnswer:
         if self.says is not None:
             return self.says
         if "The message:" not in asked.last:
-            return Says(status=404, text="This one only reads.")  # a draft: then the program makes its own
+            return ScriptedAnswer(status=404, text="This one only reads.")  # a draft: then the program makes its own
         said = asked.last.rsplit("The message:", 1)[1].strip().splitlines()[1]
         if "should_extract" in asked.system:
             self.rules_asked += 1
-            return Says(json.dumps(self.rules.get(said, NOTHING)), slow=not self.reads_rules)
+            return ScriptedAnswer(json.dumps(self.rules.get(said, NOTHING)), slow=not self.reads_rules)
         before = self.asked.setdefault(said, [])
         before.append(asked)
-        return Says(json.dumps(self.answers[said][len(before) - 1]))
+        return ScriptedAnswer(json.dumps(self.answers[said][len(before) - 1]))
 
 
-class Scripted(Protocol):
+class RequestScript(Protocol):
     """A script for the requests of a program."""
 
-    def script(self, asked: Asked) -> Says: ...
+    def script(self, asked: ReceivedRequest) -> ScriptedAnswer: ...
 
 
 @contextmanager
-def speaking(listener: Scripted) -> Iterator[dict[str, str]]:
+def speaking(listener: RequestScript) -> Iterator[dict[str, str]]:
     """Run the server in a thread of its own and yield the settings of a program that uses it."""
     loop, stop = asyncio.new_event_loop(), asyncio.Event()
     ready = threading.Event()

@@ -45,16 +45,16 @@ class Attack:
     test: str
 
 
-class BadMark(Exception):
+class InvalidMark(Exception):
     """A mark that is not valid as a row of the page."""
 
 
 def read_attacks(folder: Path = ROOT / "tests", *, root: Path = ROOT) -> list[Attack]:
-    """Return the attacks in the marks of all tests below a folder, by entry point. Raises `BadMark`."""
+    """Return the attacks in the marks of all tests below a folder, by entry point. Raises `InvalidMark`."""
     found = [attack for path in folder.rglob("test_*.py") for attack in _attacks_of(path, path.relative_to(root))]
     twice = [key for key, count in Counter((each.entry, each.attack) for each in found).items() if count > 1]
     if twice:
-        raise BadMark(f"marked twice: {sorted(twice)}")
+        raise InvalidMark(f"marked twice: {sorted(twice)}")
     return sorted(found)
 
 
@@ -75,9 +75,11 @@ def _attack_of(mark: ast.Call, test: str) -> Attack:
     try:
         entry, attack, audit, result = (str(ast.literal_eval(argument)) for argument in mark.args)
     except ValueError:
-        raise BadMark(f"{test}: a mark has four strings: entry point, attack, number of the audit, result") from None
+        raise InvalidMark(
+            f"{test}: a mark has four strings: entry point, attack, number of the audit, result"
+        ) from None
     if mark.keywords or result not in RESULTS or AUDIT.fullmatch(audit) is None or "|" in entry + attack:
-        raise BadMark(f"{test}: {ast.unparse(mark)} is no row")
+        raise InvalidMark(f"{test}: {ast.unparse(mark)} is no row")
     return Attack(entry, attack, result, audit, test)
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.socket_mode.response import SocketModeResponse
 from tests.security.test_fuzzing import places
-from tests.security.test_people_payloads import ALEX, KINDS, Room, build_event, build_submission, room
+from tests.security.test_people_payloads import ALEX, KINDS, WorkspaceApp, build_event, build_submission, room
 
 from fateforger.session.cards import Button, Card, Controls, Heading, Note, Prose
 from fateforger.session.forms import FormErrors, FormSubmission
@@ -92,7 +92,7 @@ class Socket:
         self.acknowledged.append(response.envelope_id)
 
 
-async def send(room: Room, payload: Json) -> list[str]:
+async def send(room: WorkspaceApp, payload: Json) -> list[str]:
     """Deliver a payload over a socket, and return what was acknowledged."""
     socket, handler = Socket(), new_socket(room.app, SlackLogin(None, "xapp-1", "http://127.0.0.1:9/api/"))
     await handler.handle(socket, SocketModeRequest("events_api", "e1", deepcopy(payload)))  # type: ignore[arg-type]  # as much of a client as is used
@@ -102,7 +102,7 @@ async def send(room: Room, payload: Json) -> list[str]:
 
 
 @pytest.fixture(autouse=True)
-def no_network(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+def no_network(room: WorkspaceApp, monkeypatch: pytest.MonkeyPatch) -> None:
     """Answer the clients of all workspaces as that of the first, and each form with its mistakes."""
     answer = room.people._client.api_call
 
@@ -120,7 +120,7 @@ def no_network(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
 @settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
 @given(payload=draw_spoiled())
 async def test_a_spoiled_payload_is_answered_and_leaves_no_trace(
-    room: Room, caplog: pytest.LogCaptureFixture, payload: Json
+    room: WorkspaceApp, caplog: pytest.LogCaptureFixture, payload: Json
 ) -> None:
     """S401: 200, no traceback, and at most one line in the log; what is recorded can be read."""
     caplog.clear()

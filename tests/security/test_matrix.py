@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.security.matrix import PAGE, Attack, BadMark, read_attacks, write_page
+from tests.security.matrix import PAGE, Attack, InvalidMark, read_attacks, write_page
 
 MARKED = """
 import pytest
@@ -40,5 +40,5 @@ def test_marks_of_tests_and_of_their_parameters_become_rows(tmp_path: Path) -> N
     "wrong", [{"result": "maybe"}, {"audit": "seven"}, {"attack": "a | b"}, {"attack": "second"}], ids=str
 )
 def test_a_mark_that_makes_no_row_is_noticed(tmp_path: Path, wrong: dict[str, str]) -> None:
-    with pytest.raises(BadMark):
+    with pytest.raises(InvalidMark):
         read_marked(tmp_path, **wrong)

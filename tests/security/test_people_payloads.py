@@ -49,7 +49,7 @@ Json = dict[str, Any]
 
 
 @dataclass
-class Room:
+class WorkspaceApp:
     """The app in one workspace, in which Alex has a plan. ``calls`` are those that reach Slack."""
 
     app: AsyncApp
@@ -81,7 +81,7 @@ class Room:
 
 
 @pytest.fixture
-async def room(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Room]:
+async def room(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[WorkspaceApp]:
     store, http, clock = open_store(":memory:"), new_session(), SystemClock()
     session = Session(
         id="s1",
@@ -111,7 +111,7 @@ async def room(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Room]:
     app = new_app(client, workspaces.build_authorize())
     workspaces.register(app)
     listeners.register(app)
-    found = Room(app, store, coordinator, background, people)
+    found = WorkspaceApp(app, store, coordinator, background, people)
 
     async def call(method: str, **details: Any) -> AsyncSlackResponse:
         given: Json = next((details[held] for held in ("json", "params", "data") if details.get(held)), {})
@@ -248,7 +248,7 @@ def change_actor(body: Json) -> Json:
 
 @kinds
 @pytest.mark.attack("Slack payloads", "Alex's id in a payload of a workspace without the app", "7b", "held")
-async def test_another_team_gets_nothing(room: Room, kind: str) -> None:
+async def test_another_team_gets_nothing(room: WorkspaceApp, kind: str) -> None:
     """S384: no answer either: Bolt would send one to the address that the payload names."""
     status, body = await room.send(change_team(KINDS[kind](ALEX), THEIRS))
     assert (status, body) == (200, "")
@@ -257,7 +257,7 @@ async def test_another_team_gets_nothing(room: Room, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "command"])
 @pytest.mark.attack("Slack payloads", "Alex's id with the team of another organization", "7b", "mended")
-async def test_a_person_of_another_team_gets_nothing(room: Room, kind: str) -> None:
+async def test_a_person_of_another_team_gets_nothing(room: WorkspaceApp, kind: str) -> None:
     """S384: a command is always of the workspace in which it was typed, which the test above covers."""
     status, _body = await room.send(change_actor(KINDS[kind](ALEX)))
     assert status == 200
@@ -271,7 +271,7 @@ async def test_a_person_of_another_team_gets_nothing(room: Room, kind: str) -> N
 @kinds
 @pytest.mark.parametrize("standing", [Standing.CHANNEL_GUEST, Standing.STRANGER, Standing.BOT, Standing.DEACTIVATED])
 @pytest.mark.attack("Slack payloads", "guests, strangers, bots and people who left", "7b", "held")
-async def test_who_may_not_plan_is_told_so_and_no_more(room: Room, kind: str, standing: Standing) -> None:
+async def test_who_may_not_plan_is_told_so_and_no_more(room: WorkspaceApp, kind: str, standing: Standing) -> None:
     await room.store.standings.keep(MALLORY, standing)
     status, _body = await room.send(KINDS[kind](MALLORY))
     assert status == 200
@@ -281,7 +281,7 @@ async def test_who_may_not_plan_is_told_so_and_no_more(room: Room, kind: str, st
 
 @kinds
 @pytest.mark.attack("Slack payloads", "Alex's session, form and thread, used by Mallory", "-", "held")
-async def test_another_person_reaches_no_plan(room: Room, kind: str) -> None:
+async def test_another_person_reaches_no_plan(room: WorkspaceApp, kind: str) -> None:
     """S384: Mallory is a member; what they may do for themselves happens in their own direct messages."""
     status, body = await room.send(KINDS[kind](MALLORY))
     assert status == 200
@@ -295,7 +295,7 @@ async def test_another_person_reaches_no_plan(room: Room, kind: str) -> None:
     assert saved.version == 1
 
 
-def check_places(room: Room) -> None:
+def check_places(room: WorkspaceApp) -> None:
     """Check that refusals do not appear in Alex's conversation with the bot, which the payload names."""
     for method, given in room.told:
         assert given["channel"] != ALEX_DIRECT, (method, given)
@@ -304,7 +304,7 @@ def check_places(room: Room) -> None:
 
 @pytest.mark.attack("Slack messages", "a link or a mention in quoted text", "-", "mended")
 @pytest.mark.parametrize("channel", [None, MALLORY_DIRECT, "C1"])
-async def test_a_sentence_neither_pings_nor_links_nor_unfurls(room: Room, channel: str | None) -> None:
+async def test_a_sentence_neither_pings_nor_links_nor_unfurls(room: WorkspaceApp, channel: str | None) -> None:
     await room.people.send_ephemeral(MALLORY, Place(channel), "I cannot find “<!channel> <@U1> <http://x|y>”.")
     (method, given) = room.told[-1]
     assert "<" not in given["text"]

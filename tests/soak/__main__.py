@@ -21,8 +21,8 @@ from tests.postgres import MISSING, programs, programs_with_vectors, running_ser
 from tests.soak.chaos import open_chaos
 from tests.soak.days import Kind
 from tests.soak.kills import kill_again_and_again
-from tests.soak.run import KINDS, Script, Tally, play_all, stage
-from tests.soak.terminals import Played, play_some
+from tests.soak.run import KINDS, HistoryResults, Script, play_all, stage
+from tests.soak.terminals import TerminalResults, play_some
 
 BATCH = 100
 
@@ -52,7 +52,7 @@ def main() -> int:
 
 
 def soak(seed: int, histories: int, jobs: int, kind: Kind) -> int:
-    began, tally, said = time.monotonic(), Tally(), 0.0
+    began, tally, said = time.monotonic(), HistoryResults(), 0.0
     batches = [range(n, min(n + BATCH, histories)) for n in range(0, histories, BATCH)]
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
         for done in as_completed([pool.submit(play_all, seed, batch, kind=kind) for batch in batches]):
@@ -106,7 +106,7 @@ def live_in_chaos(days: int, seed: int) -> int:
 
 
 def play_terminals(seed: int, numbers: Sequence[int]) -> int:
-    def tell(so_far: Played) -> None:
+    def tell(so_far: TerminalResults) -> None:
         click.echo(f"{so_far.histories:7} histories of command lines; failed: {len(so_far.failed)}")
 
     with TemporaryDirectory() as folder:
@@ -121,7 +121,7 @@ def play_terminals(seed: int, numbers: Sequence[int]) -> int:
     return 1 if played.failed else 0
 
 
-def say(tally: Tally, seconds: float) -> None:
+def say(tally: HistoryResults, seconds: float) -> None:
     three = [tally.breaches[kind] for kind in KINDS[:3]]
     others = sum(tally.breaches.values()) - sum(three)
     click.echo(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
-from tests.soak.truth import OWN
+from tests.soak.ground_truth import OWN
 
 from fateforger.calendar.access import CommitContext
 from fateforger.calendar.event import EventImage
@@ -16,7 +16,7 @@ from fateforger.calendar.submitter import CalendarSubmitter
 from fateforger.calendar.transactions import Transaction
 
 
-class Passing:
+class ForwardingPort:
     """A port that hands everything on."""
 
     def __init__(self, real: Any) -> None:
@@ -26,7 +26,7 @@ class Passing:
         return getattr(self._real, name)
 
 
-class Blind(Passing):
+class BlindReads(ForwardingPort):
     """Reads that show events as the program left them: the person's changes are ignored, so an undo takes them back."""
 
     async def window(self, start: datetime, end: datetime) -> tuple[EventImage, ...]:
@@ -40,7 +40,7 @@ class Blind(Passing):
         return image.model_copy(update=self._real.journal.truth.get_left(image.id))
 
 
-class NoMarks(Passing):
+class UnmarkedReads(ForwardingPort):
     """Reads that hide the mark of an op: a write whose answer was lost is not recognized."""
 
     async def get(self, event_id: str) -> EventImage | None:
@@ -50,7 +50,7 @@ class NoMarks(Passing):
         return image.model_copy(update={"properties": {**image.properties, "ffo": "?"}})
 
 
-class PrefixOnly(Passing):
+class PrefixOnly(ForwardingPort):
     """A calendar that takes any event with our id prefix for ours: here an occurrence of the person's own series."""
 
     async def window(self, start: datetime, end: datetime) -> tuple[EventImage, ...]:
@@ -79,14 +79,14 @@ class PrefixOnly(Passing):
             write(name)
 
 
-class Forgetful(Passing):
+class ForgetfulJournal(ForwardingPort):
     """The journal forgets what it knows of the calendar: no record of blocks, and of ids that were used."""
 
     async def ledger(self, calendar: str, day: Any) -> Ledger:
         return Ledger()
 
 
-class NamedOnly(Passing):
+class NamedTransactionOnly(ForwardingPort):
     """An undo that goes back to before a transaction does not see what was written after it, and leaves that."""
 
     def __init__(self, real: Any) -> None:
@@ -106,7 +106,7 @@ class NamedOnly(Passing):
         return found[at:]
 
 
-class Shallow(Passing):
+class NewestTransactionsOnly(ForwardingPort):
     """An undo looks at the newest transactions only, and takes what is older for nothing."""
 
     async def history(self, calendar: str | None, **query: Any) -> tuple[Transaction, ...]:
@@ -114,7 +114,7 @@ class Shallow(Passing):
         return found[:3]
 
 
-class Bare(Passing):
+class StrippedReads(ForwardingPort):
     """Reads that hide the person's additions to an event, beyond the fields that the program writes."""
 
     async def window(self, start: datetime, end: datetime) -> tuple[EventImage, ...]:
@@ -140,11 +140,11 @@ def _with(outside: CommitContext, calendar: Any = None, journal: Any = None) -> 
 
 
 def blind(outside: CommitContext, *, owner: str, new_id: Callable[[], str]) -> CalendarSubmitter:
-    return CalendarSubmitter(_with(outside, Blind(outside.calendar)), owner=owner, new_id=new_id)
+    return CalendarSubmitter(_with(outside, BlindReads(outside.calendar)), owner=owner, new_id=new_id)
 
 
 def no_marks(outside: CommitContext, *, owner: str, new_id: Callable[[], str]) -> CalendarSubmitter:
-    return CalendarSubmitter(_with(outside, NoMarks(outside.calendar)), owner=owner, new_id=new_id)
+    return CalendarSubmitter(_with(outside, UnmarkedReads(outside.calendar)), owner=owner, new_id=new_id)
 
 
 def prefix_only(outside: CommitContext, *, owner: str, new_id: Callable[[], str]) -> CalendarSubmitter:
@@ -152,19 +152,21 @@ def prefix_only(outside: CommitContext, *, owner: str, new_id: Callable[[], str]
 
 
 def forgetful(outside: CommitContext, *, owner: str, new_id: Callable[[], str]) -> CalendarSubmitter:
-    return CalendarSubmitter(_with(outside, journal=Forgetful(outside.journal)), owner=owner, new_id=new_id)
+    return CalendarSubmitter(_with(outside, journal=ForgetfulJournal(outside.journal)), owner=owner, new_id=new_id)
 
 
 def named_only(outside: CommitContext, *, owner: str, new_id: Callable[[], str]) -> CalendarSubmitter:
-    return CalendarSubmitter(_with(outside, journal=NamedOnly(outside.journal)), owner=owner, new_id=new_id)
+    return CalendarSubmitter(_with(outside, journal=NamedTransactionOnly(outside.journal)), owner=owner, new_id=new_id)
 
 
 def shallow(outside: CommitContext, *, owner: str, new_id: Callable[[], str]) -> CalendarSubmitter:
-    return CalendarSubmitter(_with(outside, journal=Shallow(outside.journal)), owner=owner, new_id=new_id)
+    return CalendarSubmitter(
+        _with(outside, journal=NewestTransactionsOnly(outside.journal)), owner=owner, new_id=new_id
+    )
 
 
 def bare(outside: CommitContext, *, owner: str, new_id: Callable[[], str]) -> CalendarSubmitter:
-    return CalendarSubmitter(_with(outside, Bare(outside.calendar)), owner=owner, new_id=new_id)
+    return CalendarSubmitter(_with(outside, StrippedReads(outside.calendar)), owner=owner, new_id=new_id)
 
 
 BROKEN: Sequence[tuple[Any, str]] = (

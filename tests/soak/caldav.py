@@ -11,17 +11,17 @@ from typing import Self
 
 import httpx
 from tests.fakes.caldav_calendar import CalDavStore, SimulatedCalDav, name_request
-from tests.fakes.caldav_server import CalDavServer, Stored
-from tests.fakes.google_calendar import Crash, Fail, Fault, LandLate, LoseAnswer, Race, Status, When
+from tests.fakes.caldav_server import CalDavServer, StoredObject
+from tests.fakes.google_calendar import CallFailure, Crash, Fault, LateWrite, LostAnswer, Race, Status, When
 from tests.soak.days import Setting, as_given, as_html
-from tests.soak.truth import Truth
-from tests.soak.watched import LATEST, Clock, Delays, Late, WatchedStore, transaction_of
+from tests.soak.ground_truth import GroundTruth
+from tests.soak.watched import LATEST, Clock, Delays, LateGoogleCalendar, WatchedStore, transaction_of
 
 from caldav_mcp.content_lines import Component, line_name, read_lines
 from fateforger.calendar.event import EventImage
 
 FAULTS: tuple[Fault, ...] = (
-    LoseAnswer(), LoseAnswer(), LandLate(), LandLate(2), LandLate(3), Fail(), Status(401), Status(403), Status(412),
+    LostAnswer(), LostAnswer(), LateWrite(), LateWrite(2), LateWrite(3), CallFailure(), Status(401), Status(403), Status(412),
     Status(412, after=True), Status(429, retry_after=2), Status(429, retry_after=45), Status(500), Status(500, after=True),
     Status(502, after=True), Status(503, retry_after=40), Status(503, after=True), Status(507),
 )  # fmt: skip
@@ -33,7 +33,7 @@ _HREF = re.compile(r"<(?:\w+:)?href>([^<]+)<")
 class WatchedCollection(CalDavStore, WatchedStore):
     """Tells the witness every write through the protocol."""
 
-    def __init__(self, server: CalDavServer, setting: Setting, truth: Truth) -> None:
+    def __init__(self, server: CalDavServer, setting: Setting, truth: GroundTruth) -> None:
         CalDavStore.__init__(self, server, setting.tz)
         self.normalize = as_html if setting.html else as_given
         self.truth, self.deleting = truth, {}
@@ -43,7 +43,7 @@ class WatchedCollection(CalDavStore, WatchedStore):
         """Note that the program read these objects."""
         self._witness.record_look([self.show(stored) for path, stored in self.server.objects.items() if path in paths])
 
-    def _tell(self, before: Stored | None, after: Stored | None) -> None:
+    def _tell(self, before: StoredObject | None, after: StoredObject | None) -> None:
         was, now = (None if stored is None else self.show(stored) for stored in (before, after))
         if was is not None and (was.id not in self._witness.made or was.series_id is not None):
             self._witness.breach("foreign", f"{was.id} “{was.summary}” was written to")
@@ -64,17 +64,17 @@ def _transaction(image: EventImage) -> str:
     return transaction_of(image.properties["ffo"])
 
 
-def _others(stored: Stored) -> set[str]:
+def _others(stored: StoredObject) -> set[str]:
     """Return the lines of the event that the program does not write, with each alarm as one."""
     event = next(part for part in read_lines(stored.text).components if part.name == "VEVENT")
     return {str(part) for part in event.parts if isinstance(part, Component) or not OURS.fullmatch(line_name(part))}
 
 
-class LateCalDav(Late, SimulatedCalDav):
+class LateCalDav(LateGoogleCalendar, SimulatedCalDav):
     """It is the request that lands late."""
 
     @classmethod
-    async def over(cls, setting: Setting, truth: Truth, key: str, clock: Clock) -> Self:
+    async def over(cls, setting: Setting, truth: GroundTruth, key: str, clock: Clock) -> Self:
         folder = TemporaryDirectory(prefix="soak-")
         server = CalDavServer(Path(folder.name), "calendar", setting.habits, html=setting.html)
         store = WatchedCollection(server, setting, truth)

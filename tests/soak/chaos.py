@@ -35,10 +35,19 @@ from tests.scenarios.caldav import CalDav
 from tests.scenarios.chat import APP_TOKEN, BOT_TOKEN
 from tests.scenarios.gate import pass_on
 from tests.scenarios.person import Json, NotSeen, Person, eventually
-from tests.scenarios.providers import Connected, run, serve
+from tests.scenarios.providers import ConnectedProgram, run, serve
 from tests.scenarios.radicale import Radicale, free_port
 from tests.scenarios.understanding_server import speaking
-from tests.soak.weather import REQUESTS, Listener, Spell, Weather, full_disk, hung_up, lock_database, stop_server
+from tests.soak.network_faults import (
+    REQUESTS,
+    FaultPeriod,
+    Listener,
+    NetworkFaults,
+    full_disk,
+    hung_up,
+    lock_database,
+    stop_server,
+)
 
 from fateforger.slack.manifest import app_manifest
 from localslack import DEFAULT_USERS, WorkspaceConfig, create_workspace
@@ -65,7 +74,7 @@ WORDS = "Please go on"
 
 
 @dataclass
-class Human:
+class SimulatedPerson:
     """A person in Slack with a calendar. ``mark`` is in all their texts of one day, and in no others."""
 
     person: Person
@@ -98,7 +107,7 @@ class Human:
 
     # --- acting ---
 
-    def act(self) -> Deed:
+    def act(self) -> PersonAction:
         """Do the next thing on the way to a committed day, and perhaps back."""
         begun = self._open_newest()
         before = self.view()
@@ -119,7 +128,7 @@ class Human:
                 deed = self._make_deed(wanted, before, self.person.use(*control))
                 self.undone = self.undone or (wanted in UNDO and deed.ok)
                 return deed
-        return Deed(self, "wait", before, ok=False)
+        return PersonAction(self, "wait", before, ok=False)
 
     def _find(self, wanted: str) -> tuple[Json, str, Json] | None:
         """Return the control with that label, or ``None``: it may be gone a moment later."""
@@ -155,17 +164,17 @@ class Human:
         self.filled = self.filled or bool(answer.get("ok") and not answer.get("errors"))
         return answer
 
-    def _edit(self, before: str) -> Deed:
+    def _edit(self, before: str) -> PersonAction:
         """Edit an event on the calendar's own page, once a day. The edit has to stay."""
         if not self.edited and self.titles[0] in self.calendar.titles() and self.rng.random() < 0.5:
             self.edited = f"Mine {self.mark}"
             self.calendar.retitle(self.titles[0], self.edited)
-            return Deed(self, "edit by hand", before, ok=False)
-        return Deed(self, "rest", before, ok=False)
+            return PersonAction(self, "edit by hand", before, ok=False)
+        return PersonAction(self, "rest", before, ok=False)
 
-    def _make_deed(self, what: str, before: str, answer: Json) -> Deed:
+    def _make_deed(self, what: str, before: str, answer: Json) -> PersonAction:
         errors = answer.get("errors") or answer.get("error") or ""
-        return Deed(self, f"{what} {errors}".strip(), before, ok=bool(answer.get("ok")) and not errors)
+        return PersonAction(self, f"{what} {errors}".strip(), before, ok=bool(answer.get("ok")) and not errors)
 
     # --- looking ---
 
@@ -202,10 +211,10 @@ class Human:
 
 
 @dataclass
-class Deed:
+class PersonAction:
     """An action of a person, their view before it, and whether it was accepted."""
 
-    by: Human
+    by: SimulatedPerson
     what: str
     before: str
     ok: bool
@@ -215,13 +224,13 @@ class Deed:
 
 
 @dataclass
-class Chaos:
+class ChaosHistory:
     """One history. ``log`` describes it; ``breaches`` lists what must not happen."""
 
     seed: str
-    programs: list[Connected]
-    humans: list[Human]
-    ways: dict[str, Weather]
+    programs: list[ConnectedProgram]
+    humans: list[SimulatedPerson]
+    ways: dict[str, NetworkFaults]
     listener: Listener
     databases: Mapping[str, Callable[[], Any]]
     """Ways in which the database fails, by name."""
@@ -262,7 +271,7 @@ class Chaos:
             human.person.wait_connected()
             human.begin_day(self.day, self.morning)
 
-    def _start(self, program: Connected, minutes: int) -> None:
+    def _start(self, program: ConnectedProgram, minutes: int) -> None:
         """Start a program whose clock is that many minutes off; kill it first if it still runs."""
         if program.process is not None:
             program.kill()
@@ -279,13 +288,13 @@ class Chaos:
     # --- one round ---
 
     def _play_round(self, number: int) -> None:
-        spell = self._worsen() if number < self.spells else Spell()
+        spell = self._worsen() if number < self.spells else FaultPeriod()
         killed = self.rng.choice(self.programs) if {"kill", "clock"} & set(spell.names) else None
         minutes = self.rng.choice((-20, -5, 10, 45)) if "clock" in spell.names else 0
         pauses = [self.rng.uniform(0, 0.8), self.rng.uniform(0.1, 1.5)]
         with spell.stack, ThreadPoolExecutor(len(self.humans) + 1) as pool:
             dying = pool.submit(self._kill, killed, pauses[0])
-            deeds = list(pool.map(Human.act, self.humans))
+            deeds = list(pool.map(SimulatedPerson.act, self.humans))
             dying.result()
             threading.Event().wait(pauses[1] if spell.names else 0)  # the spell lasts on, whatever happens in it
         if killed is not None:
@@ -295,8 +304,8 @@ class Chaos:
         self.log.append(f"  {number}: [{spell}] {'; '.join(map(str, deeds))}")
         self._look(deeds)
 
-    def _worsen(self) -> Spell:
-        spell = Spell()
+    def _worsen(self) -> FaultPeriod:
+        spell = FaultPeriod()
         chosen = self.rng.sample(TROUBLES, self.rng.choice((1, 1, 2, 2, 3)))
         for name in chosen:
             match name:
@@ -320,14 +329,14 @@ class Chaos:
             spell.names.append(name)
         return spell
 
-    def _kill(self, program: Connected | None, pause: float) -> None:
+    def _kill(self, program: ConnectedProgram | None, pause: float) -> None:
         if program is not None:
             threading.Event().wait(pause)
             program.kill()
 
     # --- what has to hold ---
 
-    def _look(self, deeds: list[Deed]) -> None:
+    def _look(self, deeds: list[PersonAction]) -> None:
         for human in self.humans:
             human.person.wait_connected()
         for deed in deeds:
@@ -359,14 +368,14 @@ class Chaos:
         self.counts["days"] += 1
 
 
-def _is_answered(deed: Deed) -> bool:
+def _is_answered(deed: PersonAction) -> bool:
     """Check the answer to a click: the form for a button that opens one, words for any other."""
     deed.by._open_newest()
     opened = deed.what == "Add tasks" and deed.by.person.modal() is not None
     return opened or deed.by.view() != deed.before
 
 
-def _list_doubles(human: Human) -> list[str]:
+def _list_doubles(human: SimulatedPerson) -> list[str]:
     """Return the cards that are in the thread twice, and the blocks that are on the calendar twice."""
     messages = [*human.person.roots(), *human.person.thread()[1:]] if human.person.opened else human.person.roots()
     ids = Counter(str(each["metadata"]["event_payload"]["id"]) for each in messages if each.get("metadata"))
@@ -377,15 +386,15 @@ def _list_doubles(human: Human) -> list[str]:
     return found
 
 
-def _has_no_doubles(human: Human) -> bool:
+def _has_no_doubles(human: SimulatedPerson) -> bool:
     return not _list_doubles(human)
 
 
-def _tell_doubles(human: Human) -> str:
+def _tell_doubles(human: SimulatedPerson) -> str:
     return f"{human.name}: {_list_doubles(human)}"
 
 
-def _agrees(human: Human) -> bool:
+def _agrees(human: SimulatedPerson) -> bool:
     """Check that the calendar shows the day as in the thread, with the person's own changes."""
     now = human.calendar.raw()
     if {name: now.get(name) for name in human.own} != human.own:
@@ -397,25 +406,25 @@ def _agrees(human: Human) -> bool:
     return shown == wanted
 
 
-def _describe(human: Human) -> str:
+def _describe(human: SimulatedPerson) -> str:
     return f"{human.name}: {human.calendar.events()}, edited {human.edited!r}\n{human.person.says()}"
 
 
-def _end(programs: list[Connected]) -> None:
+def _end(programs: list[ConnectedProgram]) -> None:
     for program in programs:
         if program.process is not None:
             program.kill()
 
 
 @contextmanager
-def open_chaos(folder: Path, seed: str, server: PostgresServer | None, spells: int = SPELLS) -> Iterator[Chaos]:
+def open_chaos(folder: Path, seed: str, server: PostgresServer | None, spells: int = SPELLS) -> Iterator[ChaosHistory]:
     """Open the world of a history: one program on SQLite, or two on a database of the server."""
     rng, users = Random(f"ways {seed}"), (*DEFAULT_USERS, SAM)
     with ExitStack() as stack:
         radicale = Radicale(folder / "dav", free_port())
         radicale.start()
         stack.callback(radicale.kill)
-        calendars = Weather(pass_on(f"http://127.0.0.1:{radicale.port}"), rng)
+        calendars = NetworkFaults(pass_on(f"http://127.0.0.1:{radicale.port}"), rng)
         at_calendars = stack.enter_context(serve(calendars))
         url = f"http://127.0.0.1:{(port := free_port())}"
         config = WorkspaceConfig(
@@ -425,7 +434,7 @@ def open_chaos(folder: Path, seed: str, server: PostgresServer | None, spells: i
         workspace = create_workspace(config, now=lambda: datetime.now(UTC))
         stack.callback(workspace.close)
         stack.enter_context(serve(workspace.app, port=port, websockets=True))
-        slack = Weather(pass_on(url), rng)
+        slack = NetworkFaults(pass_on(url), rng)
         at_slack = stack.enter_context(serve(slack))
         listener = Listener(rng)
         settings = stack.enter_context(speaking(listener)) | {
@@ -446,9 +455,9 @@ def open_chaos(folder: Path, seed: str, server: PostgresServer | None, spells: i
         for name in ("one",) if server is None else ("one", "two"):
             port = free_port()
             public = {"FATEFORGER_PUBLIC_URL": f"http://127.0.0.1:{port}"}
-            programs.append(Connected(folder / name, environment=settings | public, port=port))
+            programs.append(ConnectedProgram(folder / name, environment=settings | public, port=port))
         stack.callback(_end, programs)
-        chaos = Chaos(
+        chaos = ChaosHistory(
             seed, programs, [], {"slack": slack, "calendar": calendars}, listener, databases, workspace.hub.drop, spells
         )
         for program in programs:
@@ -465,5 +474,5 @@ def open_chaos(folder: Path, seed: str, server: PostgresServer | None, spells: i
             assert done.returncode == 0, done.stderr
             at = CalDav(calendar)
             at.http.auth = httpx.BasicAuth(*as_person)
-            chaos.humans.append(Human(Person(url, user.id), at, Random(f"{user.id} {seed}")))
+            chaos.humans.append(SimulatedPerson(Person(url, user.id), at, Random(f"{user.id} {seed}")))
         yield chaos

@@ -10,20 +10,20 @@ from functools import partial
 from random import Random
 from typing import Any, Protocol, TypeVar
 
-from tests.fakes.caldav_calendar import InTurn
-from tests.fakes.google_calendar import Answer, Fail, Fault, LandLate, LoseAnswer, Race, When
+from tests.factories.trouble import ProcessDied
+from tests.fakes.caldav_calendar import InlineExecutor
+from tests.fakes.google_calendar import Answer, CallFailure, Fault, LateWrite, LostAnswer, Race, When
 from tests.soak.caldav import LateCalDav
 from tests.soak.days import Setting, as_given, as_html, fits, repair_plan, some_block, some_timing
 from tests.soak.edits import CalendarEdits
+from tests.soak.ground_truth import FIELDS, UNWRITABLE, Command, GroundTruth, Shape, key_of, shape_of
 from tests.soak.outlook import LateOutlook
-from tests.soak.truth import FIELDS, UNWRITABLE, Command, Shape, Truth, key_of, shape_of
 from tests.soak.watched import (
     Clock,
-    Died,
-    Late,
     LateCalendar,
     LateGoogle,
-    Life,
+    LateGoogleCalendar,
+    ProcessLife,
     SeenCalendar,
     SeenJournal,
     WatchedStore,
@@ -70,7 +70,7 @@ class Step:
 
 
 @dataclass
-class Asked:
+class PendingCommand:
     """A command on its way: what was asked, how it is carried out, and the plan before and after in the thread."""
 
     command: Command
@@ -94,7 +94,7 @@ class History:
 
     def __post_init__(self) -> None:
         microsoft = self.setting.kind == "microsoft"
-        self.truth = Truth(self.setting.conditional, UNWRITABLE | {"attendees"} if microsoft else UNWRITABLE)
+        self.truth = GroundTruth(self.setting.conditional, UNWRITABLE | {"attendees"} if microsoft else UNWRITABLE)
         self.clock = Clock(self.setting.start + BEGIN)
         self.calendar = self._open_calendar(f"soak/{self.name}")
         assert isinstance(self.calendar.store, WatchedStore)
@@ -106,19 +106,19 @@ class History:
         self.plans: dict[str, TBPlan] = {}
         self.snapshot: Snapshot | None = None
         self.minted: dict[str, str] = {}
-        self.unfinished: list[Asked] = []
+        self.unfinished: list[PendingCommand] = []
         self.process: CalendarSubmitter | None = None
-        self.life = Life()
+        self.life = ProcessLife()
         self.crowded = False
         self.numbers = 0
         self.blocks = 0
         self.group = "g0"
 
-    def _open_calendar(self, key: str) -> Late:
+    def _open_calendar(self, key: str) -> LateGoogleCalendar:
         if self.setting.kind == "microsoft":
             return LateOutlook.over(self.setting, self.truth, key, self.clock)
         if self.setting.kind == "caldav":
-            self.loop.set_default_executor(InTurn())
+            self.loop.set_default_executor(InlineExecutor())
             return self._run(LateCalDav.over(self.setting, self.truth, key, self.clock))
         normalize = as_html if self.setting.html else as_given
         store = WatchedStore(self.setting.tz, normalize, self.setting.lag, truth=self.truth)
@@ -185,7 +185,7 @@ class History:
             if isinstance(end, NotUndoable):
                 self.truth.check_emptied(command, given_away=self._given_away)
                 return
-            self._record_end(Asked(command, _nothing, self.plan), end)
+            self._record_end(PendingCommand(command, _nothing, self.plan), end)
             if isinstance(end, BaseException):
                 return
         self.truth.breach("left", "there is always one more to undo")
@@ -200,13 +200,13 @@ class History:
             return
         if not self._ready(rng):
             return
-        other = self._process(Life(), "other", rng)
+        other = self._process(ProcessLife(), "other", rng)
         self._race(rng)
         first = self.process
         assert first is not None
         self.log.append(f"{both[0].command.name} and {both[1].command.name} at once")
 
-        async def finish(asked: Asked, submitter: CalendarSubmitter) -> None:
+        async def finish(asked: PendingCommand, submitter: CalendarSubmitter) -> None:
             self._record_end(asked, await _catch(asked.act(submitter)))
 
         async def together() -> None:
@@ -321,7 +321,7 @@ class History:
 
     # --- commands ---
 
-    def _submit(self, rng: Random, *, prefer_plan: bool) -> Asked:
+    def _submit(self, rng: Random, *, prefer_plan: bool) -> PendingCommand:
         self._think(repair_plan(self.plan, rng))
         plan, group, yes = self.plan, self.group, list[SafetyCheckKind]()
         command = self._register(self.truth.submits(f"submit{self._number()}", prefer_plan=prefer_plan))
@@ -330,9 +330,9 @@ class History:
         def act(submitter: CalendarSubmitter) -> Awaitable[SyncResult]:
             return submitter.submit_plan(plan, cause=command.name, group=group, confirmed=tuple(yes), choices=choices)
 
-        return Asked(command, act, self.plan, yes=yes)
+        return PendingCommand(command, act, self.plan, yes=yes)
 
-    def _undo(self, rng: Random) -> Asked | None:
+    def _undo(self, rng: Random) -> PendingCommand | None:
         """Undo the last transaction, the group, or any transaction; the undo of an undo is a redo."""
         history = self._run(self.journal.history(self.calendar.key, limit=30))
         undoable = [t for t in history if t.undoable]
@@ -351,7 +351,7 @@ class History:
         else:
             targets = [rng.choice(undoable)]
             act = lambda s: s.undo_since(targets[0].id, cause=command.name, force=force)  # noqa: E731  one of three
-        return Asked(command, act, self.plan, kept=rng.random() < 0.5, targets=targets)
+        return PendingCommand(command, act, self.plan, kept=rng.random() < 0.5, targets=targets)
 
     def _register(self, command: Command) -> Command:
         self.commands[command.name] = command
@@ -363,7 +363,7 @@ class History:
             return self.commands.get(cause) or self._register(self.truth.undoes(cause, force=False))
         return self.commands[cause]
 
-    def _command(self, asked: Asked, rng: Random, *, calm: bool = False) -> None:
+    def _command(self, asked: PendingCommand, rng: Random, *, calm: bool = False) -> None:
         """Carry out a command, possibly with faults.
 
         When the process dies, the command is repeated at the next start or later, but before any other.
@@ -377,7 +377,7 @@ class History:
             end = self._attempt(asked, rng)
             if isinstance(end, ConfirmationNeeded) and rng.random() < 0.6:
                 continue
-            if not isinstance(end, Died):
+            if not isinstance(end, ProcessDied):
                 break
             if rng.random() < 0.4:
                 self.unfinished.append(asked)
@@ -391,15 +391,15 @@ class History:
     def _kill(self) -> None:
         self.life.dead = True
 
-    def _attempt(self, asked: Asked, rng: Random) -> SyncResult | BaseException:
+    def _attempt(self, asked: PendingCommand, rng: Random) -> SyncResult | BaseException:
         if self.process is None and not self._ready(rng):
-            return Died()
+            return ProcessDied()
         assert self.process is not None
         end = self._run(_catch(asked.act(self.process)))
         self._record_end(asked, end)
         return end
 
-    def _record_end(self, asked: Asked, end: SyncResult | BaseException) -> None:
+    def _record_end(self, asked: PendingCommand, end: SyncResult | BaseException) -> None:
         name = asked.command.name
         match end:
             case SyncResult():
@@ -414,7 +414,7 @@ class History:
                 self._fold(asked, end)
                 if end.status in {"changed", "undone", "unchanged"} and not self.crowded:
                     self.truth.single(asked.command.at)
-            case Died():
+            case ProcessDied():
                 self.log.append(f"{name}: the process died")
                 self._die()
             case ConfirmationNeeded():
@@ -426,7 +426,7 @@ class History:
             case _:
                 raise end
 
-    def _fold(self, asked: Asked, result: SyncResult) -> None:
+    def _fold(self, asked: PendingCommand, result: SyncResult) -> None:
         """Update the thread's plan from a result.
 
         A submit takes over the person's own changes. An undo leaves the plan, or restores the earlier one.
@@ -439,7 +439,7 @@ class History:
         elif not asked.kept and asked.targets and asked.targets[-1].id in self.plans:
             self._think(self.plans[asked.targets[-1].id])
 
-    def _quiet(self, asked: Asked) -> SyncResult | None:
+    def _quiet(self, asked: PendingCommand) -> SyncResult | None:
         """Run a command without faults."""
         assert self.process is not None
         end: SyncResult | BaseException = ConfirmationNeeded("", reasons=())
@@ -456,13 +456,13 @@ class History:
             return True
         self.clock.instant += timedelta(seconds=rng.uniform(0.2, 3))
         self.calendar.land()
-        self.life = Life()
+        self.life = ProcessLife()
         self.calendar.restart()
         process = self._process(self.life, "main", rng)
         results = self._run(_catch(process.recover()))
         if isinstance(results, BaseException):
             self.log.append(f"recover: {type(results).__name__}: {results}")
-            if not isinstance(results, Died | CalendarError | StoreError):
+            if not isinstance(results, ProcessDied | CalendarError | StoreError):
                 raise results
             return False
         for result in results:
@@ -472,12 +472,12 @@ class History:
         self.process = process
         waiting, self.unfinished = self.unfinished, []
         for n, asked in enumerate(waiting):
-            if isinstance(self._attempt(asked, rng), Died):
+            if isinstance(self._attempt(asked, rng), ProcessDied):
                 self.unfinished = [*waiting[n:], *self.unfinished]
                 break
         return self.process is not None
 
-    def _process(self, life: Life, owner: str, rng: Random) -> CalendarSubmitter:
+    def _process(self, life: ProcessLife, owner: str, rng: Random) -> CalendarSubmitter:
         journal = SeenJournal(self.journal, life, self.truth, self._command_of)
         calendar = SeenCalendar(self.calendar, journal, self.clock, Random(rng.random()), self.minted)
         outside = CommitContext(
@@ -611,12 +611,12 @@ async def _nothing(submitter: CalendarSubmitter) -> SyncResult:
 async def _catch(work: Awaitable[T]) -> T | BaseException:
     try:
         return await work
-    except (Died, Exception) as error:  # noqa: BLE001  told apart by the caller
+    except (ProcessDied, Exception) as error:  # noqa: BLE001  told apart by the caller
         return error
 
 
 def _some_fault(rng: Random) -> Fault:
     return rng.choice((
-        Answer(Unknown("reset")), LoseAnswer(), LoseAnswer(), LandLate(), LandLate(), Answer(Limited(2.0)),
-        Answer(Limited(None)), Answer(Limited(45.0)), Answer(Unauthorized("expired")), Fail(),
+        Answer(Unknown("reset")), LostAnswer(), LostAnswer(), LateWrite(), LateWrite(), Answer(Limited(2.0)),
+        Answer(Limited(None)), Answer(Limited(45.0)), Answer(Unauthorized("expired")), CallFailure(),
     ))  # fmt: skip

@@ -55,7 +55,7 @@ class Kills:
 
 
 @dataclass
-class Victim:
+class KilledProgram:
     """The program on its thread, and everything that is looked at from outside. ``where`` is its database."""
 
     program: Program
@@ -187,7 +187,7 @@ class Victim:
 
 
 @contextmanager
-def victim(folder: Path, database: str | None, seed: int) -> Iterator[Victim]:
+def victim(folder: Path, database: str | None, seed: int) -> Iterator[KilledProgram]:
     """Run a program to be killed, on SQLite or on the PostgreSQL database of that URL, with a slow calendar."""
     server = Radicale(folder / "dav", free_port())
     server.start()
@@ -198,7 +198,7 @@ def victim(folder: Path, database: str | None, seed: int) -> Iterator[Victim]:
             if database is not None:
                 environment["FATEFORGER_DATABASE_URL"] = database
             program = Program(folder / "data", environment)
-            found = Victim(
+            found = KilledProgram(
                 program, CalDav(server.calendar), database or str(folder / "data" / "fateforger.db"), way, Random(seed)
             )
             found.begin()

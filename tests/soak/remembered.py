@@ -53,7 +53,7 @@ ONE_AT_A_TIME = ("bedtime", "work_end", "lunch", "sleep")
 
 
 @dataclass(frozen=True)
-class Meant:
+class StatedRule:
     """A rule that the person stated and means. ``days`` are weekdays; both dates are inclusive."""
 
     about: str
@@ -69,7 +69,7 @@ class Meant:
             return False
         return (self.first is None or self.first <= day) and (self.last is None or day <= self.last)
 
-    def same(self, other: Meant) -> bool:
+    def same(self, other: StatedRule) -> bool:
         return replace(self, number=0, uid="") == replace(other, number=0, uid="")
 
 
@@ -103,13 +103,13 @@ class Totals:
         )
 
 
-class Life:
+class ConstraintHistory:
     """One person, one store, a new conversation each day."""
 
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)
         self.store: tuple[Version, ...] = ()
-        self.means: list[Meant] = []
+        self.means: list[StatedRule] = []
         self.totals = Totals()
         self.counted = 0
         self.day = FIRST
@@ -146,7 +146,7 @@ class Life:
         elif kind < 0.4:
             start = self.day + timedelta(days=self.random.randint(0, 5))
             limits = {"first": start, "last": start + timedelta(days=self.random.randint(3, 20))}
-        meant = Meant(about, hour, **limits)
+        meant = StatedRule(about, hour, **limits)
         if about not in ONE_AT_A_TIME:
             # A habit or a window at another time is a new one: the person takes the old one back first.
             for old in [m for m in self.means if m.about == about and self._lives(m)]:
@@ -198,17 +198,17 @@ class Life:
 
     def _say_new_slot(self) -> None:
         about = self._one_of(ONE_AT_A_TIME)
-        self._tell(Meant(about, self.random.randint(*HOURS[about])))
+        self._tell(StatedRule(about, self.random.randint(*HOURS[about])))
 
     def _for_today(self) -> None:
         """State a rule for this conversation only: none of it may be left tomorrow."""
         about = self._one_of(ONE_AT_A_TIME)
-        meant = Meant(about, self.random.randint(*HOURS[about]), first=self.day, last=self.day)
+        meant = StatedRule(about, self.random.randint(*HOURS[about]), first=self.day, last=self.day)
         self._tell(meant, scope="session")
 
     # --- the person's statements ---
 
-    def _tell(self, meant: Meant, scope: str | None = None) -> None:
+    def _tell(self, meant: StatedRule, scope: str | None = None) -> None:
         self.counted += 1
         self.totals.said += 1
         record = self._record(meant, scope or ("profile" if meant.last is None else "datespan"))
@@ -224,7 +224,7 @@ class Life:
             self._do(SettleConstraints(**self._head(), uids=question.uids, keep=question.uids[0]))
         self.means = [m for m in self.means if not m.same(meant)] + [meant]
 
-    def _record(self, meant: Meant, scope: str) -> ConstraintRecord:
+    def _record(self, meant: StatedRule, scope: str) -> ConstraintRecord:
         """Return the record as a model reads it: the words of one language, the fields of all."""
         number = self.random.randrange(5)
         name = WORDS[meant.about][number].format(meant.hour if meant.about == "sleep" else f"{meant.hour}:00")
@@ -246,13 +246,13 @@ class Life:
         record = read_record(document)
         return record.with_uid(compute_uid(record, USER, self.session.id))
 
-    def _judge_rule(self, meant: Meant, verdict: str) -> None:
+    def _judge_rule(self, meant: StatedRule, verdict: str) -> None:
         row = self._row_of(meant)
         if row is not None:
             self._do(JudgeConstraint.model_validate({**self._head(), "uid": row.uid, "verdict": verdict}))
         self.means = [m for m in self.means if m is not meant]
 
-    def _row_of(self, meant: Meant) -> Version | None:
+    def _row_of(self, meant: StatedRule) -> Version | None:
         mine = self._in_force()
         like = self._record(meant, "profile" if meant.last is None else "datespan")
         dates = (meant.first, meant.last)
@@ -298,10 +298,10 @@ class Life:
 
     # --- what is meant, and what is followed ---
 
-    def _lives(self, meant: Meant) -> bool:
+    def _lives(self, meant: StatedRule) -> bool:
         return meant.last is None or meant.last >= self.day
 
-    def _find_required(self) -> list[Meant]:
+    def _find_required(self) -> list[StatedRule]:
         covering = [m for m in self.means if m.covers(self.day)]
         latest = {m.about: m for m in covering if m.about in ONE_AT_A_TIME}
         return [*latest.values(), *(m for m in covering if m.about not in ONE_AT_A_TIME)]
@@ -328,7 +328,7 @@ class Life:
         self.totals.active += len(followed)
         self.totals.most = max(self.totals.most, len(followed))
 
-    def _is(self, record: ConstraintRecord, meant: Meant) -> bool:
+    def _is(self, record: ConstraintRecord, meant: StatedRule) -> bool:
         like = read_record({"name": "x", **_FIELDS[meant.about](meant.hour)})
         return (record.payload, record.applies_event_types) == (like.payload, like.applies_event_types)
 
@@ -385,6 +385,6 @@ if __name__ == "__main__":
 
     given = [int(each) for each in sys.argv[1:]]
     for seed in range(given[1] if len(given) > 1 else 1):
-        life = Life(seed)
+        life = ConstraintHistory(seed)
         sys.stdout.write(f"seed {seed}: {life.run(given[0] if given else 1000)}\n")
         sys.stdout.write("".join(f"    {line}\n" for line in life.totals.missing[:8]))

@@ -36,7 +36,7 @@ KINDS = ("lost", "foreign", "duplicate", "blamed", "left", "plan", "unsettled", 
 
 
 @dataclass
-class Tally:
+class HistoryResults:
     """Results of some histories. ``failed`` are the names of those with breaches."""
 
     histories: int = 0
@@ -44,7 +44,7 @@ class Tally:
     counts: Counter[str] = field(default_factory=Counter)
     failed: list[str] = field(default_factory=list)
 
-    def add(self, other: Tally) -> None:
+    def add(self, other: HistoryResults) -> None:
         self.histories += other.histories
         self.breaches += other.breaches
         self.counts += other.counts
@@ -83,7 +83,7 @@ class Script:
         return cls(name, script.setting, steps) if steps else script
 
 
-class Stage:
+class HistoryRunner:
     """Plays histories, one after the other, on one loop and one database."""
 
     def __init__(self, engine: Engine = CalendarSubmitter) -> None:
@@ -126,8 +126,8 @@ class Stage:
 
 
 @contextmanager
-def stage(engine: Engine = CalendarSubmitter) -> Iterator[Stage]:
-    found = Stage(engine)
+def stage(engine: Engine = CalendarSubmitter) -> Iterator[HistoryRunner]:
+    found = HistoryRunner(engine)
     try:
         yield found
     finally:
@@ -138,11 +138,11 @@ def play_all(
     seed: int,
     numbers: Sequence[int],
     engine: Engine = CalendarSubmitter,
-    told: Callable[[Tally], None] | None = None,
+    told: Callable[[HistoryResults], None] | None = None,
     kind: Kind = "fake",
-) -> Tally:
+) -> HistoryResults:
     """Play the histories of those numbers."""
-    tally = Tally()
+    tally = HistoryResults()
     with stage(engine) as on:
         for number in numbers:
             script = Script.draw(seed, number, kind)
@@ -150,7 +150,7 @@ def play_all(
             kinds = Counter(breach for breach, _ in history.truth.breaches)
             name = [script.name] if kinds else []
             counts = history.truth.counts + Counter(raced=history.truth.raced, steps=len(history.log))
-            one = Tally(1, kinds, counts, name)
+            one = HistoryResults(1, kinds, counts, name)
             tally.add(one)
             if told is not None:
                 told(one)

@@ -27,7 +27,7 @@ from tests.command_line import COMMAND_LINE, programs
 from tests.fakes.google_mcp import GoogleMcp
 from tests.fakes.google_store import GoogleStore
 from tests.forks import Fork
-from tests.soak.truth import Shape, key_of, own_of, shape_of
+from tests.soak.ground_truth import Shape, key_of, own_of, shape_of
 
 DAY = "2026-03-02"
 MEETINGS = (("Standup", 7, 30), ("Dentist", 20, 60))
@@ -47,7 +47,7 @@ class SlowGoogle(GoogleMcp):
 
 
 @dataclass
-class Ended:
+class CommandResult:
     """The end of a command; ``document`` is ``None`` when it was killed."""
 
     status: int
@@ -172,7 +172,7 @@ class Terminals:
         rows: list[dict[str, Any]] = ended.document["transactions"]
         return rows
 
-    async def run(self, *words: str, kill: bool = False) -> Ended:
+    async def run(self, *words: str, kill: bool = False) -> CommandResult:
         self.commands += 1
         output, errors = (self.folder / f"{self.commands}.{kind}" for kind in ("out", "err"))
         fork = programs().start(
@@ -186,13 +186,13 @@ class Terminals:
             self.log.append(f"{words}: killed")
             while self.google.under_way:  # noqa: ASYNC110  the server counts, and has no event to wait for
                 await asyncio.sleep(CALL_SECONDS)  # what is on its way arrives
-            return Ended(status, None)
+            return CommandResult(status, None)
         text = output.read_text()
         assert text, self.format_log(f"{words} ended with {status} and said {errors.read_text()}")
         document: dict[str, Any] = json.loads(text)
         if words[0] != "history":
             self.log.append(f"{words}: {status} {document.get('sentences') or document.get('error')}")
-        return Ended(status, document)
+        return CommandResult(status, document)
 
     async def kill_while_it_writes(self, fork: Fork) -> None:
         """Kill the command after some number of its requests, if it makes that many."""
@@ -255,7 +255,7 @@ async def play(folder: Path, seed: str) -> Terminals:
 
 
 @dataclass
-class Played:
+class TerminalResults:
     """Results of some histories: the number of commands typed and killed, and the failures by history."""
 
     histories: int = 0
@@ -265,10 +265,10 @@ class Played:
 
 
 async def play_some(
-    folder: Path, seed: int, numbers: Sequence[int], told: Callable[[Played], None] = lambda _: None
-) -> Played:
+    folder: Path, seed: int, numbers: Sequence[int], told: Callable[[TerminalResults], None] = lambda _: None
+) -> TerminalResults:
     """Play histories, some at a time: most of their time goes into waiting until Google may be asked again."""
-    played, places = Played(), asyncio.Semaphore(AT_ONCE)
+    played, places = TerminalResults(), asyncio.Semaphore(AT_ONCE)
 
     async def play_one(number: int) -> None:
         name, place = f"{seed}:{number}", folder / str(number)

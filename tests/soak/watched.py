@@ -13,9 +13,10 @@ from typing import Any, Self, TypeVar
 
 from tests.emulators.google.simulated import SimulatedGoogle, name_request
 from tests.emulators.google.wire import Ask, Reply
+from tests.factories.trouble import ProcessDied
 from tests.fakes.google_calendar import GoogleCalendarFake
 from tests.fakes.google_store import GoogleStore
-from tests.soak.truth import Command, Truth, Written
+from tests.soak.ground_truth import Command, GroundTruth, WrittenTransaction
 
 from fateforger.calendar.event import EventFields, EventImage
 from fateforger.calendar.history import list_undone
@@ -28,10 +29,6 @@ LONGEST_CALL = 1.5
 LATEST = 4.9
 MUCH_LATER = 90.0
 """A create may land long after the program gave it up: nothing that the person did can be lost by it."""
-
-
-class Died(BaseException):
-    """The process is gone. No part of it may act any more."""
 
 
 @dataclass
@@ -51,7 +48,7 @@ class Clock:
 
 
 @dataclass
-class Life:
+class ProcessLife:
     """One process. With ``left`` it dies at that await from now: before a call or a commit, or right after."""
 
     left: int | None = None
@@ -60,24 +57,24 @@ class Life:
 
     def step(self) -> None:
         if self.dead:
-            raise Died
+            raise ProcessDied
         self.steps += 1
         if self.left is not None:
             self.left -= 1
             if self.left < 0:
                 self.dead = True
-                raise Died
+                raise ProcessDied
 
     async def through(self, work: Callable[[], Awaitable[T]]) -> T:
         self.step()
         try:
             result = await work()
-        except Died:
+        except ProcessDied:
             self.dead = True
             raise
         except Exception:
             if self.dead:
-                raise Died from None
+                raise ProcessDied from None
             raise
         self.step()
         return result
@@ -88,7 +85,7 @@ class WatchedStore(GoogleStore):
     """Tells the witness every write of the program when it takes effect, and every look. ``deleting`` says which
     transaction asked for a deletion: a deletion carries no mark."""
 
-    truth: Truth | None = None
+    truth: GroundTruth | None = None
     deleting: dict[str, str] = field(default_factory=dict)
 
     def insert(self, event_id: str, fields: EventFields, properties: Mapping[str, str], **extras: Any) -> EventImage:
@@ -123,12 +120,12 @@ class WatchedStore(GoogleStore):
         return super().cancel(event_id)
 
     @property
-    def _witness(self) -> Truth:
+    def _witness(self) -> GroundTruth:
         assert self.truth is not None
         return self.truth
 
 
-class Late(GoogleCalendarFake):
+class LateGoogleCalendar(GoogleCalendarFake):
     """A write that lands late does so within the time that a server works on a request at most, by the clock."""
 
     delays: Delays
@@ -154,7 +151,7 @@ class Late(GoogleCalendarFake):
             effect()
 
 
-class LateCalendar(Late):
+class LateCalendar(LateGoogleCalendar):
     """The fake of the port."""
 
     def __init__(self, store: WatchedStore, *, clock: Clock, **more: Any) -> None:
@@ -166,7 +163,7 @@ class LateCalendar(Late):
             return await super()._write(*call)
 
 
-class LateGoogle(Late, SimulatedGoogle):
+class LateGoogle(LateGoogleCalendar, SimulatedGoogle):
     """The adapter for Google: it is the request that lands late."""
 
     def __init__(self, store: WatchedStore, *, clock: Clock, key: str) -> None:
@@ -215,7 +212,7 @@ class Delays:
         return [one for one in late if one[1] not in due], due
 
 
-def _land_late(effect: Callable[[], object], truth: Truth, event_id: str, looked: int) -> None:
+def _land_late(effect: Callable[[], object], truth: GroundTruth, event_id: str, looked: int) -> None:
     truth.sent[event_id] = looked
     effect()
     del truth.sent[event_id]
@@ -230,8 +227,8 @@ class SeenJournal:
     """A journal as one process has it. ``command_of`` finds what the person asked for by the cause of a transaction."""
 
     inner: Journal
-    life: Life
-    truth: Truth
+    life: ProcessLife
+    truth: GroundTruth
     command_of: Callable[[str], Command]
 
     async def begin(self, transaction: Transaction) -> None:
@@ -240,7 +237,7 @@ class SeenJournal:
             keys = frozenset(op.key for op in transaction.plan.ops)
             dropped = frozenset(op.key for op in transaction.plan.ops if op.verb is Verb.DELETE)
             targets = list_undone(transaction)
-            written = Written(self.command_of(transaction.cause), targets, keys, dropped)
+            written = WrittenTransaction(self.command_of(transaction.cause), targets, keys, dropped)
             self.truth.begins(transaction.id, written)
 
         await self.life.through(act)

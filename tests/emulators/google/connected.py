@@ -2,28 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from urllib.parse import parse_qs, urlsplit
 
 from tests.emulators.google.emulator import GoogleEmulator
+from tests.fakes.stored_tokens import StoredTokens
 
 from fateforger.adapters.clock import SystemClock
 from fateforger.adapters.google.client import build_provider
-from fateforger.adapters.oauth import OAuthApp, OAuthClient, Tokens, TokenSource, open_token_source
+from fateforger.adapters.oauth import OAuthApp, OAuthClient, TokenSource, open_token_source
 from fateforger.ports.clock import Clock
-
-
-@dataclass
-class KeptTokens:
-    """The tokens in a database."""
-
-    tokens: Tokens
-
-    async def load(self) -> Tokens:
-        return self.tokens
-
-    async def save(self, tokens: Tokens) -> None:
-        self.tokens = tokens
 
 
 async def connect_person(google: GoogleEmulator, base: str, clock: Clock | None = None) -> TokenSource:
@@ -33,4 +20,4 @@ async def connect_person(google: GoogleEmulator, base: str, clock: Clock | None 
     app = OAuthApp(provider, OAuthClient(known.id, known.secret, known.redirects[0]), clock or SystemClock())
     consent = app.begin()
     code = parse_qs(urlsplit(google.accounts.consent(consent.url, account)).query)["code"][0]
-    return open_token_source(app, KeptTokens(await app.exchange(code, consent.verifier)), clock or SystemClock())
+    return open_token_source(app, StoredTokens(await app.exchange(code, consent.verifier)), clock or SystemClock())

@@ -19,7 +19,7 @@ from zoneinfo import ZoneInfo
 from tests.emulators.google.accounts import GoogleAccounts
 from tests.emulators.google.channels import Channels
 from tests.emulators.google.wire import Ask, Json, Refusal, Reply, to_json
-from tests.fakes.google_store import OWNER, GoogleStore, Invalid, Taken
+from tests.fakes.google_store import OWNER, EventInvalid, GoogleStore, IdTaken
 from tests.fakes.google_tools import KEPT
 
 from fateforger.calendar.event import EventFields, EventImage
@@ -99,9 +99,9 @@ class CalendarApi:
                     return self._delete(ask, store, event_id)
                 case _:
                     raise Refusal(404, "Not Found", "notFound")
-        except Taken:
+        except IdTaken:
             raise Refusal(409, "The requested identifier already exists.", "duplicate") from None
-        except Invalid as reason:
+        except EventInvalid as reason:
             raise Refusal(400, str(reason), "invalid") from None
 
     def _admit(self, ask: Ask, calendar: str, *, reads: bool) -> GoogleStore:
@@ -263,15 +263,15 @@ def _mask_list(whole: Json, mask: str | None) -> Json:
 
 def _instant(given: Mapping[str, Any]) -> datetime:
     if given.get("date"):
-        raise Invalid(f"This stand-in makes no all-day events: {date.fromisoformat(given['date'])}.")
+        raise EventInvalid(f"This stand-in makes no all-day events: {date.fromisoformat(given['date'])}.")
     try:
         stamp = datetime.fromisoformat(given["dateTime"])
     except (KeyError, ValueError):
-        raise Invalid("Missing start or end time.") from None
+        raise EventInvalid("Missing start or end time.") from None
     if stamp.tzinfo:
         return stamp
     if "timeZone" not in given:
-        raise Invalid("Missing time zone definition.")
+        raise EventInvalid("Missing time zone definition.")
     return stamp.replace(tzinfo=ZoneInfo(given["timeZone"]))
 
 

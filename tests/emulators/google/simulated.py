@@ -24,7 +24,7 @@ from fateforger.errors import ConnectionRevoked
 _VERBS: dict[str, Verb] = {"POST": "create", "PATCH": "update", "DELETE": "delete"}
 
 
-class OneLogin:
+class RecoveringLogin:
     """A login that is over once its token was refused, and good again for the next call."""
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class SimulatedGoogle(OverRequests[Reply]):
     def __init__(self, store: GoogleStore | None = None, *, key: str = "google/primary") -> None:
         super().__init__(store, key=key, conditional_write=True)
         self.emulator = GoogleEmulator(check_tokens=False)
-        client = GoogleClient(OneLogin(), SystemClock(), url="http://google/calendar/v3", transport=_Way(self))
+        client = GoogleClient(RecoveringLogin(), SystemClock(), url="http://google/calendar/v3", transport=_Way(self))
         self.adapter = GoogleCalendar(client, "primary", time_zone=self.store.time_zone, key=key)
 
     async def travel(self, ask: Ask) -> Reply:

@@ -24,7 +24,7 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
-from tests.emulators.microsoft.graph import Answered, Asked, Calendars
+from tests.emulators.microsoft.graph import Calendars, GraphRequest, GraphResponse
 from tests.emulators.microsoft.mailbox import Mailbox, Refusal
 from tests.emulators.microsoft.sign_in import SignIn
 from tests.emulators.microsoft.subscriptions import Subscriptions
@@ -33,7 +33,7 @@ ANN = "ann@contoso.example"
 _SPAN = 600.0
 
 
-class Lost(Exception):
+class ConnectionCut(Exception):
     """The connection is cut."""
 
 
@@ -48,11 +48,11 @@ class Fault:
     code: str = "UnknownError"
     calls: int = 1
 
-    def strike(self) -> Answered:
+    def strike(self) -> GraphResponse:
         if isinstance(self.what, int):
             headers = {} if self.retry_after is None else {"Retry-After": f"{self.retry_after:g}"}
-            return Answered(self.what, {"error": {"code": self.code, "message": "Something went wrong."}}, headers)
-        raise Lost if self.what == "lost" else httpx.ReadTimeout("no answer")
+            return GraphResponse(self.what, {"error": {"code": self.code, "message": "Something went wrong."}}, headers)
+        raise ConnectionCut if self.what == "lost" else httpx.ReadTimeout("no answer")
 
 
 @dataclass
@@ -74,7 +74,7 @@ class MicrosoftEmulator:
     requests: list[tuple[str, str]] = field(default_factory=list)
     _armed: list[_Armed] = field(default_factory=list)
     _lately: deque[float] = field(default_factory=deque)
-    _late: list[tuple[int, Asked]] = field(default_factory=list)
+    _late: list[tuple[int, GraphRequest]] = field(default_factory=list)
     _interrupting: list[tuple[int, Callable[[], object]]] = field(default_factory=list)
     _under_way: int = 0
 
@@ -102,8 +102,8 @@ class MicrosoftEmulator:
         self._interrupting.clear()
         self.land(everything=True)
 
-    def answer(self, asked: Asked) -> Answered:
-        """Answer a request. Raises :class:`Lost`, or ``httpx.ReadTimeout`` for an answer that does not come in time."""
+    def answer(self, asked: GraphRequest) -> GraphResponse:
+        """Answer a request. Raises :class:`ConnectionCut`, or ``httpx.ReadTimeout`` for an answer that does not come in time."""
         if self.sign_in.handles(asked.path):
             return self.sign_in.answer(asked)
         self.land()
@@ -124,13 +124,13 @@ class MicrosoftEmulator:
         for asked in due:
             self._answer_graph(asked)
 
-    def _answer_graph(self, asked: Asked) -> Answered:
+    def _answer_graph(self, asked: GraphRequest) -> GraphResponse:
         try:
             return self._answer_or_refuse(asked)
         except Refusal as refusal:
-            return Answered(refusal.status, refusal.body, refusal.headers)
+            return GraphResponse(refusal.status, refusal.body, refusal.headers)
 
-    def _answer_or_refuse(self, asked: Asked) -> Answered:
+    def _answer_or_refuse(self, asked: GraphRequest) -> GraphResponse:
         grant = self.sign_in.check(asked.headers.get("authorization", ""))
         self._count()
         if asked.method != "GET" and "Calendars.ReadWrite" not in grant.scopes:
@@ -146,7 +146,7 @@ class MicrosoftEmulator:
             )
         return self.calendars.answer(asked, self.mailboxes[owner], owner)
 
-    def _meet(self, asked: Asked) -> Fault | None:
+    def _meet(self, asked: GraphRequest) -> Fault | None:
         position = len(self.requests)
         self.requests.append((asked.method, asked.path))
         for armed in self._armed:
@@ -176,7 +176,7 @@ class MicrosoftEmulator:
 
         def handle(request: httpx.Request) -> httpx.Response:
             url = request.url
-            asked = Asked(
+            asked = GraphRequest(
                 request.method,
                 f"{url.scheme}://{url.netloc.decode()}",
                 url.path,
@@ -186,7 +186,7 @@ class MicrosoftEmulator:
             )
             try:
                 answered = self.answer(asked)
-            except Lost:
+            except ConnectionCut:
                 raise httpx.ReadError("the connection was lost") from None
             return httpx.Response(answered.status, json=answered.body, headers=dict(answered.headers))
 
@@ -197,7 +197,7 @@ class MicrosoftEmulator:
         return Starlette(routes=[Route("/{path:path}", self._serve, methods=methods)])
 
     async def _serve(self, request: Request) -> Response:
-        asked = Asked(
+        asked = GraphRequest(
             request.method,
             f"{request.url.scheme}://{request.url.netloc}",
             request.url.path,
@@ -210,7 +210,7 @@ class MicrosoftEmulator:
             if self.seconds_a_request:
                 await asyncio.sleep(self.seconds_a_request)
             answered = await self._subscribe(asked) or self.answer(asked)
-        except (Lost, httpx.ReadTimeout):
+        except (ConnectionCut, httpx.ReadTimeout):
             return _BrokenOff()
         finally:
             self._under_way -= 1
@@ -219,7 +219,7 @@ class MicrosoftEmulator:
             return Response(status_code=answered.status, headers=dict(answered.headers))
         return JSONResponse(answered.body, answered.status, dict(answered.headers))
 
-    async def _subscribe(self, asked: Asked) -> Answered | None:
+    async def _subscribe(self, asked: GraphRequest) -> GraphResponse | None:
         """Return the answer to a request about subscriptions; ``None`` for another one."""
         if not self.subscriptions.handles(asked.path):
             return None
@@ -228,7 +228,7 @@ class MicrosoftEmulator:
             owner = self.sign_in.check(asked.headers.get("authorization", "")).user or ""
             return await self.subscriptions.answer(asked, owner, self.mailboxes[owner])
         except Refusal as refusal:
-            return Answered(refusal.status, refusal.body, refusal.headers)
+            return GraphResponse(refusal.status, refusal.body, refusal.headers)
 
 
 class _BrokenOff(Response):

@@ -26,7 +26,7 @@ MOST = 1000
 
 
 @dataclass(frozen=True)
-class Asked:
+class GraphRequest:
     """A request, its path and query decoded."""
 
     method: str
@@ -47,7 +47,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Answered:
+class GraphResponse:
     status: int
     body: Json | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -95,13 +95,13 @@ class Calendars:
     def expire_tokens(self) -> None:
         self.rounds.clear()
 
-    def answer(self, asked: Asked, mailbox: Mailbox, owner: str) -> Answered:
+    def answer(self, asked: GraphRequest, mailbox: Mailbox, owner: str) -> GraphResponse:
         """Answer a request. Raises :class:`Refusal`."""
         known = {
             i: {"id": i, **entry, "owner": {"name": owner, "address": owner}} for i, entry in mailbox.calendars.items()
         }
         if _LIST.fullmatch(asked.path):
-            return Answered(200, known[PRIMARY] if asked.path.endswith("r") else {"value": [*known.values()]})
+            return GraphResponse(200, known[PRIMARY] if asked.path.endswith("r") else {"value": [*known.values()]})
         place = _PATH.fullmatch(asked.path)
         if place is None:
             raise Refusal(400, "BadRequest", f"Resource not found for the segment in {asked.path}.")
@@ -116,28 +116,30 @@ class Calendars:
             case "GET", "events", None:
                 return self._list(asked, mailbox, calendar, prefer)
             case "POST", "events", None:
-                return Answered(201, render(mailbox.create(calendar, asked.json()), mailbox, prefer))
+                return GraphResponse(201, render(mailbox.create(calendar, asked.json()), mailbox, prefer))
             case "GET", "events", str():
-                return Answered(200, render(mailbox.get(calendar, event), mailbox, prefer, _parse_expand(asked)))
+                return GraphResponse(200, render(mailbox.get(calendar, event), mailbox, prefer, _parse_expand(asked)))
             case "PATCH", "events", str():
                 if_match = asked.headers.get("if-match")
-                return Answered(200, render(mailbox.patch(calendar, event, asked.json(), if_match), mailbox, prefer))
+                return GraphResponse(
+                    200, render(mailbox.patch(calendar, event, asked.json(), if_match), mailbox, prefer)
+                )
             case "DELETE", "events", str():
                 mailbox.delete(calendar, event, asked.headers.get("if-match"))
-                return Answered(204)
+                return GraphResponse(204)
         raise Refusal(405, "Request_BadRequest", "Specified HTTP method is not allowed for the request target.")
 
-    def _view(self, asked: Asked, mailbox: Mailbox, calendar: str, prefer: Preferences) -> Answered:
+    def _view(self, asked: GraphRequest, mailbox: Mailbox, calendar: str, prefer: Preferences) -> GraphResponse:
         items = mailbox.view(calendar, *_span(asked))
         return self._page(asked, mailbox, items, prefer)
 
-    def _list(self, asked: Asked, mailbox: Mailbox, calendar: str, prefer: Preferences) -> Answered:
+    def _list(self, asked: GraphRequest, mailbox: Mailbox, calendar: str, prefer: Preferences) -> GraphResponse:
         wanted = _FILTER.fullmatch(asked.query.get("$filter", ""))
         if wanted is None:
             raise Refusal(400, "BadRequest", f"This stand-in cannot filter by {asked.query.get('$filter')!r}.")
         return self._page(asked, mailbox, mailbox.find(calendar, wanted[1], wanted[2]), prefer)
 
-    def _page(self, asked: Asked, mailbox: Mailbox, items: list[Item], prefer: Preferences) -> Answered:
+    def _page(self, asked: GraphRequest, mailbox: Mailbox, items: list[Item], prefer: Preferences) -> GraphResponse:
         size = min(int(asked.query.get("$top", prefer.page or PAGE)), MOST)
         skip = int(asked.query.get("$skip", 0))
         shown = [render(item, mailbox, prefer, _parse_expand(asked)) for item in items[skip : skip + size]]
@@ -145,9 +147,9 @@ class Calendars:
         if skip + size < len(items):
             query = {**asked.query, "$skip": str(skip + size)}
             body["@odata.nextLink"] = _link(asked, query)
-        return Answered(200, body)
+        return GraphResponse(200, body)
 
-    def _delta(self, asked: Asked, mailbox: Mailbox, calendar: str, prefer: Preferences) -> Answered:
+    def _delta(self, asked: GraphRequest, mailbox: Mailbox, calendar: str, prefer: Preferences) -> GraphResponse:
         if unsupported := {"$expand", "$filter", "$select", "$orderby", "$search"} & asked.query.keys():
             raise Refusal(400, "ErrorInvalidUrlQuery", f"The query parameters {sorted(unsupported)} are not supported.")
         token = asked.query.get("$deltatoken") or asked.query.get("$skiptoken")
@@ -169,7 +171,7 @@ class Calendars:
         name = f"{kind}{self._tokens:06d}"
         self.rounds[name] = Round(turn.calendar, turn.start, turn.end, turn.position, rest or None)
         link = _link(asked, {f"${kind}token": name})
-        return Answered(200, {"value": page, "@odata.nextLink" if rest else "@odata.deltaLink": link})
+        return GraphResponse(200, {"value": page, "@odata.nextLink" if rest else "@odata.deltaLink": link})
 
     @staticmethod
     def _changes(mailbox: Mailbox, turn: Round, prefer: Preferences) -> list[Json]:
@@ -226,7 +228,7 @@ def _format_stamp(moment: datetime) -> str:
     return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond * 10:07d}Z"
 
 
-def _span(asked: Asked) -> tuple[datetime, datetime]:
+def _span(asked: GraphRequest) -> tuple[datetime, datetime]:
     query = {name.lower(): value for name, value in asked.query.items()}
     try:
         start, end = (datetime.fromisoformat(query[name]) for name in ("startdatetime", "enddatetime"))
@@ -236,12 +238,12 @@ def _span(asked: Asked) -> tuple[datetime, datetime]:
     return tuple(one if one.tzinfo else one.replace(tzinfo=UTC) for one in (start, end))  # type: ignore[return-value]  # two of them
 
 
-def _parse_expand(asked: Asked) -> frozenset[str]:
+def _parse_expand(asked: GraphRequest) -> frozenset[str]:
     wanted = _EXPANDED.fullmatch(asked.query.get("$expand", ""))
     if "$expand" in asked.query and wanted is None:
         raise Refusal(400, "BadRequest", "Parsing OData Select and Expand failed.")
     return frozenset(re.findall(r"id eq '([^']+)'", wanted[1])) if wanted else frozenset()
 
 
-def _link(asked: Asked, query: Mapping[str, str]) -> str:
+def _link(asked: GraphRequest, query: Mapping[str, str]) -> str:
     return f"{asked.base}{asked.path}?{urlencode(query)}"

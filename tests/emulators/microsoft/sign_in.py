@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
-from tests.emulators.microsoft.graph import Answered, Asked
+from tests.emulators.microsoft.graph import GraphRequest, GraphResponse
 from tests.emulators.microsoft.mailbox import Refusal
 
 _PATH = re.compile(r"/(?P<tenant>[^/]+)/(?P<what>oauth2/v2\.0/authorize|oauth2/v2\.0/token|v2\.0/adminconsent)")
@@ -61,11 +61,11 @@ class SignIn:
     def handles(self, path: str) -> bool:
         return _PATH.fullmatch(path) is not None
 
-    def answer(self, asked: Asked) -> Answered:
+    def answer(self, asked: GraphRequest) -> GraphResponse:
         place = _PATH.fullmatch(asked.path)
         assert place is not None
         if self.is_down:
-            return Answered(503, {"error": "temporarily_unavailable", "error_description": "AADSTS90033"})
+            return GraphResponse(503, {"error": "temporarily_unavailable", "error_description": "AADSTS90033"})
         match asked.method, place["what"]:
             case "GET", "oauth2/v2.0/authorize":
                 return self._authorize(asked.query)
@@ -73,7 +73,7 @@ class SignIn:
                 return self._admin_consent(place["tenant"], asked.query)
             case "POST", "oauth2/v2.0/token":
                 return self._token(place["tenant"], dict(parse_qsl(asked.body.decode())))
-        return Answered(405, {"error": "invalid_request"})
+        return GraphResponse(405, {"error": "invalid_request"})
 
     def give_token(self, user: str, scopes: tuple[str, ...] = ("Calendars.ReadWrite",)) -> str:
         """Return a token of a person who consented before."""
@@ -98,7 +98,7 @@ class SignIn:
         """End all access tokens; they can be renewed."""
         self._tokens.clear()
 
-    def _authorize(self, query: Mapping[str, str]) -> Answered:
+    def _authorize(self, query: Mapping[str, str]) -> GraphResponse:
         app = self.apps.get(query.get("client_id", ""))
         if app is None:
             return _page("AADSTS700016: Application was not found in the directory.")
@@ -117,7 +117,7 @@ class SignIn:
         )
         return _redirect(query["redirect_uri"], {"code": code, **back})
 
-    def _admin_consent(self, tenant: str, query: Mapping[str, str]) -> Answered:
+    def _admin_consent(self, tenant: str, query: Mapping[str, str]) -> GraphResponse:
         app = self.apps.get(query.get("client_id", ""))
         if app is None or query.get("redirect_uri") not in app.redirects:
             return _page("AADSTS700016: Application was not found in the directory.")
@@ -129,7 +129,7 @@ class SignIn:
         granted = {"admin_consent": "True", "tenant": named, "scope": query.get("scope", ""), **back}
         return _redirect(query["redirect_uri"], granted)
 
-    def _token(self, tenant: str, form: Mapping[str, str]) -> Answered:
+    def _token(self, tenant: str, form: Mapping[str, str]) -> GraphResponse:
         app = self.apps.get(form.get("client_id", ""))
         if app is None or form.get("client_secret") != app.secret:
             return _error(401, "invalid_client", "AADSTS7000215: Invalid client secret provided.")
@@ -156,7 +156,7 @@ class SignIn:
                 return self._give(Grant(form["client_id"], None, (APP_ROLE,)), refresh=False)
         return _error(400, "unsupported_grant_type", "AADSTS70003: The app requested an unsupported grant type.")
 
-    def _give(self, grant: Grant, *, refresh: bool = True) -> Answered:
+    def _give(self, grant: Grant, *, refresh: bool = True) -> GraphResponse:
         body: dict[str, Any] = {
             "token_type": "Bearer",
             "scope": " ".join(scope for scope in grant.scopes if scope != "offline_access"),
@@ -167,7 +167,7 @@ class SignIn:
         if refresh and "offline_access" in grant.scopes:
             body["refresh_token"] = self._mint("refresh")
             self._refreshes[body["refresh_token"]] = grant
-        return Answered(200, body)
+        return GraphResponse(200, body)
 
     def _keep_token(self, grant: Grant) -> str:
         token = self._mint("access")
@@ -184,13 +184,13 @@ def _challenge(verifier: str) -> str:
     return base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
 
 
-def _redirect(where: str, query: Mapping[str, str]) -> Answered:
-    return Answered(302, None, {"Location": f"{where}?{urlencode(query)}"})
+def _redirect(where: str, query: Mapping[str, str]) -> GraphResponse:
+    return GraphResponse(302, None, {"Location": f"{where}?{urlencode(query)}"})
 
 
-def _page(text: str) -> Answered:
-    return Answered(400, {"error": "invalid_request", "error_description": text})
+def _page(text: str) -> GraphResponse:
+    return GraphResponse(400, {"error": "invalid_request", "error_description": text})
 
 
-def _error(status: int, error: str, description: str) -> Answered:
-    return Answered(status, {"error": error, "error_description": description, "trace_id": "0"})
+def _error(status: int, error: str, description: str) -> GraphResponse:
+    return GraphResponse(status, {"error": error, "error_description": description, "trace_id": "0"})

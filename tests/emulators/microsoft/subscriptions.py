@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from urllib.parse import urlsplit
 
 import httpx
-from tests.emulators.microsoft.graph import Answered, Asked
+from tests.emulators.microsoft.graph import GraphRequest, GraphResponse
 from tests.emulators.microsoft.mailbox import Json, Mailbox, Refusal
 
 LONGEST = timedelta(days=7)
@@ -52,7 +52,7 @@ class Subscriptions:
     def handles(self, path: str) -> bool:
         return _PATH.fullmatch(path) is not None
 
-    async def answer(self, asked: Asked, owner: str, mailbox: Mailbox) -> Answered:
+    async def answer(self, asked: GraphRequest, owner: str, mailbox: Mailbox) -> GraphResponse:
         """Answer a request. Raises :class:`Refusal`. A new subscription's address has to return a token first."""
         self.open = {name: one for name, one in self.open.items() if one.until > self.now()}
         place = _PATH.fullmatch(asked.path)
@@ -64,11 +64,11 @@ class Subscriptions:
             raise Refusal(404, "ResourceNotFound", "The object was not found.")
         if asked.method == "DELETE":
             del self.open[found.id]
-            return Answered(204)
+            return GraphResponse(204)
         found.until = self._read_until(asked.json())
-        return Answered(200, found.show())
+        return GraphResponse(200, found.show())
 
-    async def _create(self, body: Json, owner: str, mailbox: Mailbox) -> Answered:
+    async def _create(self, body: Json, owner: str, mailbox: Mailbox) -> GraphResponse:
         address, state = str(body.get("notificationUrl", "")), str(body.get("clientState", ""))
         if urlsplit(address).scheme != "https" and urlsplit(address).hostname != "127.0.0.1":
             raise Refusal(400, "InvalidRequest", "NotificationUrl must be an HTTPS URL.")
@@ -90,7 +90,7 @@ class Subscriptions:
         self._made += 1
         made = Subscription(f"subscription-{self._made}", owner, body, until, len(mailbox.log))
         self.open[made.id] = made
-        return Answered(201, made.show())
+        return GraphResponse(201, made.show())
 
     def _read_until(self, body: Json) -> datetime:
         until = datetime.fromisoformat(str(body.get("expirationDateTime")))

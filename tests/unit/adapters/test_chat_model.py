@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests.factories.prompts import TYPES
-from tests.fakes.openai_server import KEY, MODEL, ModelServer, Says, Script, in_turn, model_server
+from tests.fakes.openai_server import KEY, MODEL, ModelServer, Script, ScriptedAnswer, in_turn, model_server
 
 from fateforger.adapters.model.client import ChatModel, EndpointReport, close_schema, open_model, probe_model
 from fateforger.adapters.model.endpoint import OTHER, PROVIDERS, TOO_LONG, Answers, Endpoint, Price, Thinking
@@ -60,7 +60,7 @@ async def test_an_unknown_price_is_no_price() -> None:
 
 
 async def test_each_role_may_have_its_own_model() -> None:
-    async with model_server(lambda _: Says("{}")) as server:
+    async with model_server(lambda _: ScriptedAnswer("{}")) as server:
         model = open_model(endpoint(server, roles={Role.PATCH: "bigger-1"}))
         for role in (Role.DECIDE, Role.PATCH, Role.EXTRACT):
             await model.complete(Prompt("p/1", role, "s", "u"), seconds=60)
@@ -103,7 +103,7 @@ async def test_the_server_is_held_to_json_as_configured(answers: Answers, sent: 
 
 async def test_no_union_is_sent_as_a_response_format() -> None:
     """S70: the ops of a patch are a choice between objects; the prompt describes them, and the answer is plain JSON."""
-    async with model_server(lambda _: Says("{}")) as server:
+    async with model_server(lambda _: ScriptedAnswer("{}")) as server:
         model = open_model(endpoint(server, answers=Answers.SCHEMA))
         await model.complete(Prompt("patch/1", Role.PATCH, "S.", "U.", schema=build_schema(PatchWords)), seconds=60)
         await model.complete(PROMPT, seconds=60)
@@ -113,7 +113,7 @@ async def test_no_union_is_sent_as_a_response_format() -> None:
 
 @pytest.mark.parametrize("status", [400, 500])
 async def test_a_server_that_knows_no_schema_is_asked_for_less_and_remembered(status: int) -> None:
-    async with model_server(lambda _: Says("{}"), keeps_to=frozenset(), refuses_with=status) as server:
+    async with model_server(lambda _: ScriptedAnswer("{}"), keeps_to=frozenset(), refuses_with=status) as server:
         model = open_model(endpoint(server, answers=Answers.SCHEMA))
         for _ in range(2):
             await model.complete(PROMPT, seconds=60)
@@ -216,7 +216,7 @@ async def test_a_level_that_a_model_does_not_know_gives_way_to_the_next(
         return f"thinking: 'reasoning_effort' does not support {value}" if value in refused else None
 
     refusals: list[object] = []
-    async with model_server(lambda _: Says("{}"), rejects=reject) as server:
+    async with model_server(lambda _: ScriptedAnswer("{}"), rejects=reject) as server:
         model = open_model(endpoint(server, provider=PROVIDERS[provider], thinking=Thinking(level)))
         for _ in range(2):
             await model.complete(PROMPT, seconds=60)
@@ -228,7 +228,7 @@ async def test_a_level_that_a_model_does_not_know_gives_way_to_the_next(
 async def test_a_refusal_for_another_reason_changes_no_option() -> None:
     """S274: words of a refusal may quote the prompt."""
     refusals = iter(["Bad request: I think that response_format and reasoning are fine."] * 3)
-    async with model_server(lambda _: Says("{}"), rejects=lambda _: next(refusals, None)) as server:
+    async with model_server(lambda _: ScriptedAnswer("{}"), rejects=lambda _: next(refusals, None)) as server:
         model = open_model(endpoint(server, thinking=Thinking.LOW))
         with pytest.raises(ModelRejected):
             await model.complete(PROMPT, seconds=60)
@@ -257,7 +257,7 @@ def test_tokens_are_estimated_as_a_model_counts_them(text: str, tokens: int) -> 
 
 async def test_ollama_is_told_how_much_to_read() -> None:
     """S274: its chat completions read 4,096 tokens, and silently drop the beginning of a longer prompt."""
-    async with model_server(lambda _: Says("{}"), context=4_096) as server:
+    async with model_server(lambda _: ScriptedAnswer("{}"), context=4_096) as server:
         compatible = open_model(endpoint(server))
         await compatible.complete(LONG, seconds=60)
         await compatible.aclose()
@@ -285,42 +285,42 @@ async def test_a_prompt_that_does_not_fit_is_refused_and_never_cut(
 
 
 FAILURES = [
-    (Says("No such model.", status=404), ModelRejected),
-    (Says("Too long.", status=400, code="context_length_exceeded"), ModelRejected),
-    (Says("Not allowed.", status=403), ModelAuthFailed),
-    (Says("Gone.", status=410), ModelRejected),
-    (Says("Oops.", status=500), ModelUnreachable),
-    (Says("context deadline exceeded", status=500), ModelUnreachable),
-    (Says("Overloaded.", status=529), ModelUnreachable),
-    (Says("Slow down.", status=429), ModelBusy),
-    (Says(cut=True), ModelUnreachable),
-    (Says("Model's context length is 10 tokens.", status=400), ModelRejected),
-    (Says("Model's context length is 10 tokens.", status=500), ModelRejected),
-    (Says(body={"error": {"message": "upstream"}}), ModelUnreachable),
-    (Says(body={"choices": []}), ModelUnreachable),
-    (Says(body=[]), ModelUnreachable),
-    (Says(body="hello"), ModelUnreachable),
+    (ScriptedAnswer("No such model.", status=404), ModelRejected),
+    (ScriptedAnswer("Too long.", status=400, code="context_length_exceeded"), ModelRejected),
+    (ScriptedAnswer("Not allowed.", status=403), ModelAuthFailed),
+    (ScriptedAnswer("Gone.", status=410), ModelRejected),
+    (ScriptedAnswer("Oops.", status=500), ModelUnreachable),
+    (ScriptedAnswer("context deadline exceeded", status=500), ModelUnreachable),
+    (ScriptedAnswer("Overloaded.", status=529), ModelUnreachable),
+    (ScriptedAnswer("Slow down.", status=429), ModelBusy),
+    (ScriptedAnswer(cut=True), ModelUnreachable),
+    (ScriptedAnswer("Model's context length is 10 tokens.", status=400), ModelRejected),
+    (ScriptedAnswer("Model's context length is 10 tokens.", status=500), ModelRejected),
+    (ScriptedAnswer(body={"error": {"message": "upstream"}}), ModelUnreachable),
+    (ScriptedAnswer(body={"choices": []}), ModelUnreachable),
+    (ScriptedAnswer(body=[]), ModelUnreachable),
+    (ScriptedAnswer(body="hello"), ModelUnreachable),
 ]
 OLLAMA_FAILURES = [
-    (Says("No such model.", status=404), ModelRejected),
-    (Says("Unauthorized.", status=401), ModelAuthFailed),
-    (Says("Bad.", status=400), ModelRejected),
-    (Says("Oops.", status=500), ModelUnreachable),
-    (Says("Overloaded.", status=503), ModelBusy),
-    (Says("context length exceeded", status=500), ModelRejected),
-    (Says(body={"error": "upstream"}), ModelUnreachable),
-    (Says(body=[]), ModelUnreachable),
-    (Says(body="hello"), ModelUnreachable),
+    (ScriptedAnswer("No such model.", status=404), ModelRejected),
+    (ScriptedAnswer("Unauthorized.", status=401), ModelAuthFailed),
+    (ScriptedAnswer("Bad.", status=400), ModelRejected),
+    (ScriptedAnswer("Oops.", status=500), ModelUnreachable),
+    (ScriptedAnswer("Overloaded.", status=503), ModelBusy),
+    (ScriptedAnswer("context length exceeded", status=500), ModelRejected),
+    (ScriptedAnswer(body={"error": "upstream"}), ModelUnreachable),
+    (ScriptedAnswer(body=[]), ModelUnreachable),
+    (ScriptedAnswer(body="hello"), ModelUnreachable),
 ]
 
 
 @pytest.mark.parametrize(("says", "error"), FAILURES)
-async def test_each_failure_is_an_error_of_its_kind(says: Says, error: type[ModelError]) -> None:
+async def test_each_failure_is_an_error_of_its_kind(says: ScriptedAnswer, error: type[ModelError]) -> None:
     assert type(await expect_error(lambda _: says)) is error
 
 
 @pytest.mark.parametrize(("says", "error"), OLLAMA_FAILURES)
-async def test_each_failure_of_ollama_is_an_error_of_its_kind(says: Says, error: type[ModelError]) -> None:
+async def test_each_failure_of_ollama_is_an_error_of_its_kind(says: ScriptedAnswer, error: type[ModelError]) -> None:
     assert type(await expect_error(lambda _: says, provider=PROVIDERS["ollama"])) is error
 
 
@@ -345,12 +345,12 @@ async def test_a_dead_ollama_is_unreachable() -> None:
 
 
 async def test_what_failed_on_the_way_is_tried_again() -> None:
-    done = await complete_prompt(in_turn(Says("Oops.", status=500), Says(cut=True), '{"a": 1}'))
+    done = await complete_prompt(in_turn(ScriptedAnswer("Oops.", status=500), ScriptedAnswer(cut=True), '{"a": 1}'))
     assert done.text == '{"a": 1}'
 
 
 async def test_what_was_refused_is_not_tried_again() -> None:
-    async with model_server(in_turn(Says("Bad.", status=400))) as server:
+    async with model_server(in_turn(ScriptedAnswer("Bad.", status=400))) as server:
         model = open_model(endpoint(server))
         with pytest.raises(ModelRejected):
             await model.complete(PROMPT, seconds=60)
@@ -359,18 +359,18 @@ async def test_what_was_refused_is_not_tried_again() -> None:
 
 
 async def test_a_pause_the_server_asks_for_is_kept_when_it_fits() -> None:
-    busy = Says("Slow down.", status=429, headers={"retry-after": "0.05"})
+    busy = ScriptedAnswer("Slow down.", status=429, headers={"retry-after": "0.05"})
     assert (await complete_prompt(in_turn(busy, "{}"))).text == "{}"
 
 
 async def test_a_pause_that_does_not_fit_is_an_error_at_once() -> None:
-    error = await expect_error(in_turn(Says("Slow down.", status=429, headers={"retry-after": "60"})))
+    error = await expect_error(in_turn(ScriptedAnswer("Slow down.", status=429, headers={"retry-after": "60"})))
     assert isinstance(error, ModelBusy)
     assert error.retry_after == 60.0
 
 
 async def test_s98_no_answer_in_time_ends_the_request() -> None:
-    async with model_server(in_turn(Says(slow=True))) as server:
+    async with model_server(in_turn(ScriptedAnswer(slow=True))) as server:
         model = open_model(endpoint(server))
         with pytest.raises(ModelTimedOut):
             await model.complete(PROMPT, seconds=3)  # time enough for the request to get there
@@ -379,7 +379,7 @@ async def test_s98_no_answer_in_time_ends_the_request() -> None:
 
 
 async def test_cancelling_ends_the_request() -> None:
-    async with model_server(in_turn(Says(slow=True))) as server:
+    async with model_server(in_turn(ScriptedAnswer(slow=True))) as server:
         model = open_model(endpoint(server))
         call = asyncio.create_task(model.complete(PROMPT, seconds=60))
         await asyncio.wait_for(server.arrived.wait(), 60)
@@ -408,15 +408,15 @@ async def test_no_key_and_no_prompt_is_ever_logged_or_said(caplog: pytest.LogCap
 
 
 async def test_doctor_finds_the_strictest_way_that_works() -> None:
-    async with model_server(lambda _: Says('{"sum": 42}')) as server:
+    async with model_server(lambda _: ScriptedAnswer('{"sum": 42}')) as server:
         report = await probe_model(endpoint(server), Role.DECIDE)
         assert (report.answers, report.model) == (Answers.SCHEMA, MODEL)
-    async with model_server(lambda _: Says('{"sum": 42}'), keeps_to=frozenset({"json_object"})) as server:
+    async with model_server(lambda _: ScriptedAnswer('{"sum": 42}'), keeps_to=frozenset({"json_object"})) as server:
         assert (await probe_model(endpoint(server), Role.DECIDE)).answers is Answers.JSON
-    async with model_server(lambda _: Says("It is 42.")) as server:
+    async with model_server(lambda _: ScriptedAnswer("It is 42.")) as server:
         report = await probe_model(endpoint(server), Role.DECIDE)
         assert report == EndpointReport(MODEL, None, report.seconds)
-    async with model_server(lambda _: Says('{"sum": 37}')) as server:
+    async with model_server(lambda _: ScriptedAnswer('{"sum": 37}')) as server:
         assert (await probe_model(endpoint(server), Role.DECIDE)).wrong == 37
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from urllib.parse import parse_qs, urlsplit
 
@@ -13,6 +12,8 @@ import pytest
 import pytest_asyncio
 from tests.emulators.google.emulator import Fault, GoogleEmulator
 from tests.fakes.asgi_server import serve_app
+from tests.fakes.manual_clock import ManualClock
+from tests.fakes.stored_tokens import StoredTokens
 
 from fateforger.adapters import oauth
 from fateforger.adapters.oauth import OAuthApp, OAuthClient, OAuthProvider, Tokens, open_token_source
@@ -24,32 +25,9 @@ SCOPES = ("https://www.googleapis.com/auth/calendar.events", "https://www.google
 OWNER = "owner@example.com"
 
 
-@dataclass
-class ManualClock:
-    instant: datetime = datetime(2026, 3, 2, 11, tzinfo=UTC)
-
-    def now(self) -> datetime:
-        return self.instant
-
-
-@dataclass
-class Kept:
-    """The tokens in a database."""
-
-    tokens: Tokens
-    saved: list[Tokens] = field(default_factory=list)
-
-    async def load(self) -> Tokens:
-        return self.tokens
-
-    async def save(self, tokens: Tokens) -> None:
-        self.tokens = tokens
-        self.saved.append(tokens)
-
-
 @pytest.fixture
 def clock() -> ManualClock:
-    return ManualClock()
+    return ManualClock(datetime(2026, 3, 2, 11, tzinfo=UTC))
 
 
 @pytest.fixture
@@ -130,11 +108,11 @@ async def test_a_person_who_leaves_a_scope_out_is_noticed(app: OAuthApp, google:
 
 
 async def test_a_token_is_renewed_before_it_expires(app: OAuthApp, google: GoogleEmulator, clock: ManualClock) -> None:
-    kept = Kept(await connect(app, google))
+    kept = StoredTokens(await connect(app, google))
     source = open_token_source(app, kept, clock)
     first = await source.get_token()
     assert (await source.get_token(), google.accounts.renewals) == (first, 0)
-    clock.instant += timedelta(seconds=3599 - 59)
+    clock.at += timedelta(seconds=3599 - 59)
     second = await source.get_token()
     assert google.accounts.account_of(second, SCOPES) == OWNER
     assert (second != first, google.accounts.renewals, [t.access_token for t in kept.saved]) == (True, 1, [second])
@@ -142,14 +120,14 @@ async def test_a_token_is_renewed_before_it_expires(app: OAuthApp, google: Googl
 
 
 async def test_many_callers_renew_once(app: OAuthApp, google: GoogleEmulator, clock: ManualClock) -> None:
-    source = open_token_source(app, Kept(await connect(app, google)), clock)
-    clock.instant += timedelta(hours=2)
+    source = open_token_source(app, StoredTokens(await connect(app, google)), clock)
+    clock.at += timedelta(hours=2)
     assert len(set(await asyncio.gather(*(source.get_token() for _ in range(8))))) == 1
     assert google.accounts.renewals == 1
 
 
 async def test_a_refused_token_is_not_given_again(app: OAuthApp, google: GoogleEmulator, clock: ManualClock) -> None:
-    source = open_token_source(app, Kept(await connect(app, google)), clock)
+    source = open_token_source(app, StoredTokens(await connect(app, google)), clock)
     first = await source.get_token()
     google.accounts.expire_access()
     source.report_refused(first)
@@ -158,10 +136,10 @@ async def test_a_refused_token_is_not_given_again(app: OAuthApp, google: GoogleE
 
 async def test_a_rotated_refresh_token_is_kept(app: OAuthApp, google: GoogleEmulator, clock: ManualClock) -> None:
     google.accounts.rotating = True
-    kept = Kept(await connect(app, google))
+    kept = StoredTokens(await connect(app, google))
     source = open_token_source(app, kept, clock)
     for _ in range(3):
-        clock.instant += timedelta(hours=2)
+        clock.at += timedelta(hours=2)
         await source.get_token()
     assert len({t.refresh_token for t in kept.saved}) == 3
 
@@ -173,7 +151,7 @@ async def test_a_caller_that_gives_up_loses_no_rotated_token(
     google.accounts.rotating = True
     reached, go_on = asyncio.Event(), asyncio.Event()
 
-    class Slow(Kept):
+    class Slow(StoredTokens):
         async def save(self, tokens: Tokens) -> None:
             reached.set()
             await go_on.wait()
@@ -181,7 +159,7 @@ async def test_a_caller_that_gives_up_loses_no_rotated_token(
 
     kept = Slow(await connect(app, google))
     source = open_token_source(app, kept, clock)
-    clock.instant += timedelta(hours=2)
+    clock.at += timedelta(hours=2)
     caller = asyncio.create_task(source.get_token())
     await reached.wait()
     caller.cancel()
@@ -200,10 +178,10 @@ async def test_another_process_may_have_rotated_it(
     monkeypatch.setattr(oauth, "SAVED_AFTER", (0.0, 0.0))
     google.accounts.rotating = True
     old = await connect(app, google)
-    clock.instant += timedelta(hours=2)
+    clock.at += timedelta(hours=2)
     newer = await app.refresh(old)
 
-    class Behind(Kept):
+    class Behind(StoredTokens):
         loads = 0
 
         async def load(self) -> Tokens:
@@ -219,9 +197,9 @@ async def test_access_that_ended_has_a_name(
 ) -> None:
     """S303: The consent is withdrawn, or the consent screen is in "Testing" and a week has passed."""
     google.accounts.testing = True
-    kept = Kept(await connect(app, google))
+    kept = StoredTokens(await connect(app, google))
     source = open_token_source(app, kept, clock)
-    clock.instant += timedelta(hours=2)
+    clock.at += timedelta(hours=2)
     if how == "withdrawn":
         google.accounts.withdraw(OWNER)
     elif how == "revoked":
@@ -229,7 +207,7 @@ async def test_access_that_ended_has_a_name(
         await app.revoke(kept.tokens)  # once more is no error
     else:
         await source.get_token()
-        clock.instant += timedelta(days=7)
+        clock.at += timedelta(days=7)
     with pytest.raises(ConnectionRevoked, match="Google has ended my access to your account"):
         await source.get_token()
 
@@ -247,8 +225,8 @@ async def test_a_service_in_trouble_ends_nothing(
     app: OAuthApp, google: GoogleEmulator, clock: ManualClock, fault: Fault, error: type[ConnectionFailed]
 ) -> None:
     """S303: And the next try gets a token."""
-    source = open_token_source(app, Kept(await connect(app, google)), clock)
-    clock.instant += timedelta(hours=2)
+    source = open_token_source(app, StoredTokens(await connect(app, google)), clock)
+    clock.at += timedelta(hours=2)
     google.inject(fault, path="/token")
     with pytest.raises(error):
         await source.get_token()

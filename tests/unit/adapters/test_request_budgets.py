@@ -10,7 +10,7 @@ from tests.contracts.calendar_contract import HOUR, NINE, fields, make_owned_id,
 from tests.emulators.google.connected import connect_person
 from tests.emulators.google.emulator import GoogleEmulator
 from tests.emulators.microsoft.emulator import MicrosoftEmulator
-from tests.factories.microsoft import Signed
+from tests.factories.microsoft import ConsentedTokens
 from tests.fakes.asgi_server import serve_app
 
 from fateforger.adapters.answers import read_retry_after
@@ -26,7 +26,7 @@ from fateforger.errors import CalendarUnreachable
 NEVER = TokenBucket("anna", size=0, per_second=0.1)
 
 
-class Spent:
+class EmptyBuckets:
     """Buckets that are empty for eight seconds. ``asked`` is what for."""
 
     def __init__(self) -> None:
@@ -38,7 +38,7 @@ class Spent:
         return 8.0
 
 
-async def see(calendar: Calendar, spent: Spent) -> None:
+async def see(calendar: Calendar, spent: EmptyBuckets) -> None:
     with pytest.raises(CalendarUnreachable, match="I have asked very often") as refused:
         await calendar.window(NINE, NINE + HOUR)
     assert refused.value.retry_after == 8.0
@@ -52,7 +52,7 @@ async def see(calendar: Calendar, spent: Spent) -> None:
 
 async def test_google() -> None:
     """S330"""
-    google, spent = GoogleEmulator(), Spent()
+    google, spent = GoogleEmulator(), EmptyBuckets()
     async with serve_app(google.app()) as base:
         tokens = await connect_person(google, base)
         budget = SharedBudget(spent, NEVER)
@@ -64,10 +64,10 @@ async def test_google() -> None:
 
 async def test_microsoft() -> None:
     """S330"""
-    microsoft, spent = MicrosoftEmulator(), Spent()
+    microsoft, spent = MicrosoftEmulator(), EmptyBuckets()
     address = "https://graph.microsoft.example/v1.0"
     budget = SharedBudget(spent, NEVER)
-    client = GraphClient(Signed(microsoft), budget=budget, address=address, transport=microsoft.transport())
+    client = GraphClient(ConsentedTokens(microsoft), budget=budget, address=address, transport=microsoft.transport())
     async with aclosing(MicrosoftCalendar(client, key="microsoft", time_zone="Europe/Berlin")) as calendar:
         await see(calendar, spent)
     assert microsoft.requests == []
@@ -76,7 +76,7 @@ async def test_microsoft() -> None:
 async def test_a_read_waits_a_little_and_a_write_does_not() -> None:
     waits, slept = iter([3.0, 0.0, 3.0]), list[float]()
 
-    class Scarce(Spent):
+    class Scarce(EmptyBuckets):
         async def take(self, buckets: tuple[TokenBucket, ...], purpose: Purpose) -> float:
             return next(waits)
 

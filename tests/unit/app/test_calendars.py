@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 from tests.caldav_mcp.clients import OpenRadicale
-from tests.fakes.google_mcp import GoogleMcp, Says
+from tests.fakes.google_mcp import ErrorText, GoogleMcp
 from tests.fakes.google_store import GoogleStore
 from tests.fakes.google_tools import GoogleTools, OneCalendar
 
@@ -82,7 +82,7 @@ async def test_google_in_another_zone(google: GoogleMcp) -> None:
 
 
 async def test_google_without_a_login_and_no_server_at_all(google: GoogleMcp) -> None:
-    google.inject(Says("MCP error -32600: No authenticated accounts available. Please run authentication first."))
+    google.inject(ErrorText("MCP error -32600: No authenticated accounts available. Please run authentication first."))
     check = await check_calendars(read_settings(calendar_url=google.url))
     assert (check.state, check.fix) == ("broken", LOGIN_FIX)
     check = await check_calendars(read_settings(calendar_url="http://127.0.0.1:9/mcp"))

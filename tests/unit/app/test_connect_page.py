@@ -20,7 +20,7 @@ from tests.emulators.google.emulator import CUT, Fault, GoogleEmulator
 from tests.emulators.microsoft.emulator import MicrosoftEmulator
 from tests.fakes.asgi_server import serve_app
 from tests.fakes.google_store import GoogleStore
-from tests.unit.conversation.person import ManualClock
+from tests.fakes.manual_clock import ManualClock
 
 from fateforger.adapters.store.connections import SqlConnections, Vault, new_key
 from fateforger.adapters.store.store import Store, open_store
@@ -76,7 +76,7 @@ class Site:
     async def _send(self, user_id: str) -> None:
         self.sent.append(user_id)
 
-    async def consent(self, user_id: str, provider: str) -> Shown:
+    async def consent(self, user_id: str, provider: str) -> ShownPage:
         """Sign in at a provider, as a browser does, and return the page that follows."""
         away = (await self.http.get(f"{self.links.build(user_id)}/{provider}")).headers["location"]
         if provider == "google":
@@ -84,13 +84,13 @@ class Site:
         else:
             async with httpx.AsyncClient(trust_env=False) as browser:
                 back = (await browser.get(away)).headers["location"]
-        return Shown(await self.http.get(back))
+        return ShownPage(await self.http.get(back))
 
-    async def send(self, page: Shown, /, **fields: str | list[str]) -> Shown:
-        return Shown(await self.http.post(page.action, data=fields))
+    async def send(self, page: ShownPage, /, **fields: str | list[str]) -> ShownPage:
+        return ShownPage(await self.http.post(page.action, data=fields))
 
-    async def open(self, user_id: str) -> Shown:
-        return Shown(await self.http.get(self.links.build(user_id)))
+    async def open(self, user_id: str) -> ShownPage:
+        return ShownPage(await self.http.get(self.links.build(user_id)))
 
     async def of(self, user_id: str) -> Connection:
         found = await self.connections.of(user_id)
@@ -99,7 +99,7 @@ class Site:
 
 
 @dataclass
-class Shown:
+class ShownPage:
     """A page that was answered with."""
 
     answer: httpx.Response
@@ -221,7 +221,7 @@ async def test_an_old_link_gives_nothing_but_a_new_one_in_slack(site: Site) -> N
     link = site.links.build(ANNA)
     await site.connections.keep(Connection(ANNA, Provider.CALDAV, "anna", "work", site.clock.at, secret="any"))
     site.clock.at += timedelta(minutes=31)
-    old = Shown(await site.http.get(link))
+    old = ShownPage(await site.http.get(link))
     assert (old.answer.status_code, "anna" in old.words) == (410, False)
     for do in ("disconnect-now", "choose", "save"):
         assert (await site.http.post(link, data={"do": do})).status_code == 410

@@ -15,7 +15,7 @@ from tests.emulators.google.accounts import GoogleAccounts, Robot
 from tests.emulators.google.emulator import GoogleEmulator
 from tests.emulators.microsoft.emulator import MicrosoftEmulator
 from tests.fakes.asgi_server import serve_app
-from tests.unit.conversation.person import ManualClock
+from tests.fakes.manual_clock import ManualClock
 
 from fateforger.adapters.google.client import SCOPES
 from fateforger.adapters.store.connections import SqlConnections, Vault, new_key
@@ -33,7 +33,7 @@ KEY = RSAKey.generate_key(2048, private=True)
 
 
 @dataclass
-class Office:
+class DelegationHarness:
     """A domain at Google, and a directory at Microsoft, whose administrators have let the program in."""
 
     google: GoogleEmulator
@@ -49,7 +49,7 @@ class Office:
 
 
 @pytest.fixture
-async def office(tmp_path: Path) -> AsyncIterator[Office]:
+async def office(tmp_path: Path) -> AsyncIterator[DelegationHarness]:
     robot = Robot(ROBOT, RSAKey.import_key(KEY.as_pem(private=False)), "example.com", SCOPES)
     google = GoogleEmulator(accounts=GoogleAccounts(robots=[robot]))
     microsoft = MicrosoftEmulator()
@@ -70,13 +70,17 @@ async def office(tmp_path: Path) -> AsyncIterator[Office]:
             microsoft_domains="contoso.example",
             microsoft_url=await stack.enter_async_context(serve_app(microsoft.app())),
         )
-        yield Office(google, microsoft, settings, store, SqlConnections(store.database, Vault(new_key())), clock)
+        yield DelegationHarness(
+            google, microsoft, settings, store, SqlConnections(store.database, Vault(new_key())), clock
+        )
 
 
 @pytest.mark.parametrize(
     ("address", "provider"), [("owner@example.com", Provider.GOOGLE), ("ann@contoso.example", Provider.MICROSOFT)]
 )
-async def test_one_tap_connects_a_person_of_the_domain(office: Office, address: str, provider: Provider) -> None:
+async def test_one_tap_connects_a_person_of_the_domain(
+    office: DelegationHarness, address: str, provider: Provider
+) -> None:
     """S305, S311: without a consent of theirs, and without a secret of theirs."""
     organization = office.open()
     words = await organization.join("U1", address)
@@ -90,7 +94,7 @@ async def test_one_tap_connects_a_person_of_the_domain(office: Office, address: 
         assert await calendar.window(now, now + timedelta(hours=1)) == ()
 
 
-async def test_an_old_button_replaces_no_other_calendar(office: Office) -> None:
+async def test_an_old_button_replaces_no_other_calendar(office: DelegationHarness) -> None:
     own = Connection("U1", Provider.CALDAV, "anna", "work", office.clock.now(), secret="any", names={"work": "Work"})
     await office.connections.keep(own)
     words = await office.open().join("U1", "owner@example.com")
@@ -99,7 +103,7 @@ async def test_an_old_button_replaces_no_other_calendar(office: Office) -> None:
 
 
 @pytest.mark.parametrize("address", ["someone@elsewhere.org", "owner@notexample.com", "owner@example.com.evil.org", ""])
-async def test_nobody_outside_the_domains(office: Office, address: str) -> None:
+async def test_nobody_outside_the_domains(office: DelegationHarness, address: str) -> None:
     """S305: the domain is compared as a whole."""
     organization = office.open()
     assert organization.find(address) is None
@@ -107,7 +111,7 @@ async def test_nobody_outside_the_domains(office: Office, address: str) -> None:
     assert await office.connections.of("U1") is None
 
 
-async def test_what_the_administrator_does_not_allow_is_said_and_not_kept(office: Office) -> None:
+async def test_what_the_administrator_does_not_allow_is_said_and_not_kept(office: DelegationHarness) -> None:
     """S305, S311: a person who is not in the directory; a directory that has not consented."""
     office.microsoft.sign_in.apps["the-client"].consented.clear()
     for address in ("nobody@example.com", "ann@contoso.example"):
@@ -115,7 +119,7 @@ async def test_what_the_administrator_does_not_allow_is_said_and_not_kept(office
     assert await office.connections.of("U1") is None
 
 
-async def test_a_domain_that_the_settings_have_no_more_is_closed(office: Office) -> None:
+async def test_a_domain_that_the_settings_have_no_more_is_closed(office: DelegationHarness) -> None:
     """S305: at once, also for people who are connected."""
     await office.open().join("U1", "owner@example.com")
     found = await office.connections.of("U1")
@@ -126,7 +130,7 @@ async def test_a_domain_that_the_settings_have_no_more_is_closed(office: Office)
             pass
 
 
-async def test_disconnecting_uses_it_no_more(office: Office) -> None:
+async def test_disconnecting_uses_it_no_more(office: DelegationHarness) -> None:
     """S325: only the administrator can take the access itself away."""
     await office.open().join("U1", "owner@example.com")
     words = await Access(office.connections, {}).disconnect("U1")
@@ -136,7 +140,7 @@ async def test_disconnecting_uses_it_no_more(office: Office) -> None:
     assert found.has_ended
 
 
-async def test_settings_that_do_not_fit_are_refused(office: Office, tmp_path: Path) -> None:
+async def test_settings_that_do_not_fit_are_refused(office: DelegationHarness, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="FATEFORGER_MICROSOFT_TENANT has to name"):
         read_settings(data_dir=tmp_path, microsoft_domains="contoso.example", microsoft_client_id="x")
     nowhere = read_settings(data_dir=tmp_path, google_service_account="/nowhere/key.json", google_domains="example.com")
@@ -146,7 +150,7 @@ async def test_settings_that_do_not_fit_are_refused(office: Office, tmp_path: Pa
         office.open(replace(nowhere, google_domains=""))
 
 
-async def test_doctor_tries_it_with_a_person_who_uses_it(office: Office) -> None:
+async def test_doctor_tries_it_with_a_person_who_uses_it(office: DelegationHarness) -> None:
     """S305: without one it only says what is set up; afterwards a consent that was taken away is seen."""
     words = [(check.state, check.message) for check in await check_delegations(office.settings)]
     assert words == [

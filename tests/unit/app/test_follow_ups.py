@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.contracts.session_examples import session as any_session
-from tests.unit.conversation.person import ManualClock
+from tests.fakes.manual_clock import ManualClock
 
 from fateforger.adapters.store.connections import SqlConnections, Vault, new_key
 from fateforger.adapters.store.store import Store, open_store

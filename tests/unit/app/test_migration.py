@@ -41,7 +41,7 @@ async def from_notion(server: NotionServer, constraints: Constraints, **asked: A
         return await migrate(source, constraints, **asked)
 
 
-class Failing(MemoryConstraints):
+class FailingConstraints(MemoryConstraints):
     """Its disk fails with the ``after``-th write from now on."""
 
     def __init__(self, after: int) -> None:
@@ -77,7 +77,7 @@ async def test_dry_run_writes_nothing_and_apply_once(tmp_path: Path) -> None:
 
 async def test_what_was_cut_off_goes_on(tmp_path: Path) -> None:
     """Each batch is whole; the next run writes the rest, and nothing twice."""
-    path, store = mirror_file(tmp_path / "old.db", *RULES), Failing(after=1)
+    path, store = mirror_file(tmp_path / "old.db", *RULES), FailingConstraints(after=1)
     with pytest.raises(StoreUnavailable) as caught:
         await run_migration(path, store)
     assert caught.value.message == "The disk is full. 200 of 500 are written; run it again and it goes on there."

@@ -11,7 +11,7 @@ import pytest
 from tests.factories.constraints import version_of
 from tests.factories.message_reader import read_message
 from tests.factories.words import wants
-from tests.fakes.openai_server import KEY, MODEL, Asked, Says, in_turn, model_server
+from tests.fakes.openai_server import KEY, MODEL, ReceivedRequest, ScriptedAnswer, in_turn, model_server
 from tests.fakes.scripted_model import ScriptedModel
 from tests.unit.conversation.sessions import MONDAY, MORNING, event, make_command, plan_session, task
 
@@ -132,12 +132,12 @@ async def test_doctor_asks_no_model_unless_told_to(tmp_path: Path) -> None:
         assert check.message == f"{MODEL} at {server.url}; `fateforger doctor --model` asks it."
 
 
-def answer(asked: Asked) -> Says:
+def answer(asked: ReceivedRequest) -> ScriptedAnswer:
     """Answer as a model that reads every prompt, and both questions of ``doctor``."""
     if "17 plus 25" in asked.text:
-        return Says('{"sum": 42}')
+        return ScriptedAnswer('{"sum": 42}')
     found = re.search(r"The code word is (\w+)", asked.text)
-    return Says(json.dumps({"word": found[1] if found else "?", "numbers": [*range(1, 41)]}))
+    return ScriptedAnswer(json.dumps({"word": found[1] if found else "?", "numbers": [*range(1, 41)]}))
 
 
 async def test_doctor_asks_each_model_and_says_how_fast_it_is(tmp_path: Path) -> None:
@@ -242,7 +242,7 @@ async def test_doctor_says_what_is_too_slow(
 
 async def test_doctor_says_that_a_model_is_too_weak(tmp_path: Path) -> None:
     """S275: SmolLM2 of 135 million parameters answers so."""
-    async with model_server(lambda _: Says('{ "sum": 37 }')) as server:
+    async with model_server(lambda _: ScriptedAnswer('{ "sum": 37 }')) as server:
         (check,) = await model_checks(tmp_path, model_url=server.url, model_key=KEY)
     assert check.state == "broken"
     assert check.message.endswith("answers in JSON, but says that 17 plus 25 is 37.")
@@ -250,7 +250,7 @@ async def test_doctor_says_that_a_model_is_too_weak(tmp_path: Path) -> None:
 
 
 async def test_doctor_on_a_wrong_key_a_dead_server_and_no_json(tmp_path: Path) -> None:
-    async with model_server(lambda _: Says("Forty-two!")) as server:
+    async with model_server(lambda _: ScriptedAnswer("Forty-two!")) as server:
         (wrong,) = await model_checks(tmp_path, model_url=server.url, model_key="sk-wrong")
         (prose,) = await model_checks(tmp_path, model_url=server.url, model_key=KEY)
     (dead,) = await model_checks(tmp_path, model_url="http://127.0.0.1:9/v1")

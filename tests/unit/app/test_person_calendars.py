@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from tests.fakes.google_calendar import GoogleCalendarFake
-from tests.unit.conversation.person import ManualClock
+from tests.fakes.manual_clock import ManualClock
 
 from fateforger.adapters.store.connections import SqlConnections, Vault, new_key
 from fateforger.adapters.store.store import open_store
@@ -32,7 +32,7 @@ OWN = Connection("U1", Provider.CALDAV, "anna", "work", NOW, "https://dav.exampl
 
 
 @dataclass
-class Opened:
+class OpenedCalendars:
     """Calendars that are open, by key and user; ``owners`` are the names under which engines hold a lease."""
 
     now: list[str] = field(default_factory=list)
@@ -52,8 +52,8 @@ class Opened:
 
 
 @pytest.fixture
-async def program(tmp_path: Path) -> AsyncIterator[tuple[PersonCalendars, SqlConnections, Opened]]:
-    store, clock, opened, ids = open_store(tmp_path / "state.db"), ManualClock(), Opened(), itertools.count()
+async def program(tmp_path: Path) -> AsyncIterator[tuple[PersonCalendars, SqlConnections, OpenedCalendars]]:
+    store, clock, opened, ids = open_store(tmp_path / "state.db"), ManualClock(), OpenedCalendars(), itertools.count()
 
     def build(calendar: Calendar, user_id: str) -> CalendarSubmitter:
         outside = CommitContext(calendar, store.journal, clock, sleep=lambda _: clock_sleep())
@@ -93,7 +93,7 @@ async def look(calendars: PersonCalendars, user_id: str) -> str:
 
 
 async def test_the_owner_has_the_configured_calendar_until_they_connect_one_and_after_they_disconnected(
-    program: tuple[PersonCalendars, SqlConnections, Opened],
+    program: tuple[PersonCalendars, SqlConnections, OpenedCalendars],
 ) -> None:
     """S307"""
     calendars, connections, _ = program
@@ -108,7 +108,7 @@ async def test_the_owner_has_the_configured_calendar_until_they_connect_one_and_
 
 
 async def test_a_calendar_that_another_one_replaces_is_closed(
-    program: tuple[PersonCalendars, SqlConnections, Opened],
+    program: tuple[PersonCalendars, SqlConnections, OpenedCalendars],
 ) -> None:
     calendars, connections, opened = program
     await connections.keep(OWN)
@@ -120,7 +120,7 @@ async def test_a_calendar_that_another_one_replaces_is_closed(
 
 
 async def test_two_people_with_one_calendar_hold_its_lease_under_their_own_names(
-    program: tuple[PersonCalendars, SqlConnections, Opened],
+    program: tuple[PersonCalendars, SqlConnections, OpenedCalendars],
 ) -> None:
     """Else one would take over the lease in the middle of the other's write."""
     calendars, connections, opened = program
@@ -141,7 +141,7 @@ async def test_two_people_with_one_calendar_hold_its_lease_under_their_own_names
     ids=["password", "vanished", "mistake of the operator", "down"],
 )
 async def test_what_only_the_person_can_mend_is_noted_to_be_told_once(
-    program: tuple[PersonCalendars, SqlConnections, Opened],
+    program: tuple[PersonCalendars, SqlConnections, OpenedCalendars],
     refusal: CalendarError,
     provider: Provider,
     problem: str,
@@ -161,7 +161,7 @@ async def test_what_only_the_person_can_mend_is_noted_to_be_told_once(
 
 
 async def test_one_refusal_of_a_login_ends_no_connection(
-    program: tuple[PersonCalendars, SqlConnections, Opened],
+    program: tuple[PersonCalendars, SqlConnections, OpenedCalendars],
 ) -> None:
     """S326: a server that is being restarted may refuse a password for a moment."""
     calendars, connections, opened = program
@@ -176,7 +176,7 @@ async def test_one_refusal_of_a_login_ends_no_connection(
 
 
 async def test_a_provider_whose_settings_are_gone_is_said(
-    program: tuple[PersonCalendars, SqlConnections, Opened],
+    program: tuple[PersonCalendars, SqlConnections, OpenedCalendars],
 ) -> None:
     calendars, connections, _ = program
     await connections.keep(replace(OWN, provider=Provider.MICROSOFT))

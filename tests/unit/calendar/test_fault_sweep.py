@@ -15,8 +15,8 @@ from typing import Literal, Self, TypeVar
 import pytest
 from hypothesis import settings
 from tests.emulators.google.simulated import SimulatedGoogle
-from tests.factories.days import World, at, block, plan_of
-from tests.factories.trouble import CALL_FAULTS, SIDES, Died, DyingJournal, Side, WatchedCalendar
+from tests.factories.days import CalendarHarness, at, block, plan_of
+from tests.factories.trouble import CALL_FAULTS, SIDES, DyingJournal, ProcessDied, Side, WatchedCalendar
 from tests.fakes.google_calendar import GoogleCalendarFake
 from tests.fakes.memory_journal import MemoryJournal
 
@@ -46,7 +46,7 @@ class History:
 
     act: Act
     kind: Kind
-    world: World = field(init=False)
+    world: CalendarHarness = field(init=False)
     journal: MemoryJournal = field(init=False)
     breaches: list[str] = field(default_factory=list)
     calls: int = 0
@@ -55,7 +55,7 @@ class History:
 
     def __post_init__(self) -> None:
         self.journal = MemoryJournal()
-        self.world = World(self.journal, self.open_calendar(), ids=itertools.count())
+        self.world = CalendarHarness(self.journal, self.open_calendar(), ids=itertools.count())
         self.foreign = self.world.store.user_create("Dentist", start=at("12:00"), end=at("13:00"))
 
     def open_calendar(self) -> GoogleCalendarFake:
@@ -125,7 +125,7 @@ class History:
             try:
                 await submitter.recover()
                 await self.do(submitter)
-            except (Died, CalendarError):
+            except (ProcessDied, CalendarError):
                 pass
             self.commits = max(self.commits, journal.commits)
         self.after_act = len(self.world.calendar.calls)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from tests.fakes.google_calendar import Fail, GoogleCalendarFake
+from tests.fakes.google_calendar import CallFailure, GoogleCalendarFake
 from tests.fakes.google_store import GoogleStore
 
 from fateforger.calendar.directory import CalendarEntry
@@ -51,7 +51,7 @@ async def test_events_of_all_are_read_and_only_one_is_written_to() -> None:
 
 async def test_one_that_cannot_be_read_is_named_and_no_day_is_shown() -> None:
     both, _, other = group()
-    other.inject(Fail())
+    other.inject(CallFailure())
     with pytest.raises(CalendarError, match="I cannot read your calendar “Family”"):
         await both.window(*DAY)
 

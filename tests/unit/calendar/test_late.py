@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date, timedelta
 
 import pytest
-from tests.factories.days import World, at, block, plan_of
+from tests.factories.days import CalendarHarness, at, block, plan_of
 from tests.fakes.google_calendar import Answer
 from tests.fakes.memory_journal import MemoryJournal
 
@@ -20,11 +20,11 @@ REMOVED = "“b” and “c” reached your calendar late, after you had taken t
 
 
 @pytest.fixture
-def world() -> World:
-    return World(MemoryJournal())
+def world() -> CalendarHarness:
+    return CalendarHarness(MemoryJournal())
 
 
-async def given_up(world: World) -> str:
+async def given_up(world: CalendarHarness) -> str:
     """Apply a plan of which two creates are not answered; return its transaction."""
     await world.submitter().submit_plan(FIRST, cause="0")
     for nth in range(8):
@@ -36,7 +36,7 @@ async def given_up(world: World) -> str:
     return result.transaction.id
 
 
-async def arrive(world: World, transaction_id: str) -> None:
+async def arrive(world: CalendarHarness, transaction_id: str) -> None:
     """Let Google carry out what it was asked to do."""
     transaction = await world.journal.get(transaction_id)
     assert transaction is not None
@@ -47,11 +47,11 @@ async def arrive(world: World, transaction_id: str) -> None:
     world.time.instant += timedelta(seconds=45)
 
 
-def titles(world: World) -> list[str]:
+def titles(world: CalendarHarness) -> list[str]:
     return [shown[0] for shown in world.list_own_events()]
 
 
-async def taken_back(world: World) -> str:
+async def taken_back(world: CalendarHarness) -> str:
     """Submit a plan of which a part arrives only after its undo; return its transaction."""
     transaction_id = await given_up(world)
     assert (await world.submitter().undo_last(cause="2")).status == "undone"
@@ -60,7 +60,7 @@ async def taken_back(world: World) -> str:
     return transaction_id
 
 
-async def test_the_next_undo_removes_them_and_no_more(world: World) -> None:
+async def test_the_next_undo_removes_them_and_no_more(world: CalendarHarness) -> None:
     """P4, K13: it says what it did; the undo after it takes back the write before."""
     transaction_id = await taken_back(world)
     assert await world.submitter().late() == (
@@ -80,7 +80,7 @@ async def test_the_next_undo_removes_them_and_no_more(world: World) -> None:
         await world.submitter().undo_last(cause="6")
 
 
-async def test_a_plan_of_another_day_removes_them(world: World) -> None:
+async def test_a_plan_of_another_day_removes_them(world: CalendarHarness) -> None:
     """P4"""
     await taken_back(world)
     result = await world.submitter().submit_plan(ANOTHER_DAY, cause="3")
@@ -90,7 +90,7 @@ async def test_a_plan_of_another_day_removes_them(world: World) -> None:
     assert (again.status, again.sentences) == ("unchanged", ("Your calendar is already up to date.",))
 
 
-async def test_the_same_plan_again_is_whole_and_can_be_taken_back(world: World) -> None:
+async def test_the_same_plan_again_is_whole_and_can_be_taken_back(world: CalendarHarness) -> None:
     """P3, P4"""
     await taken_back(world)
     result = await world.submitter().submit_plan(PLAN, cause="3")
@@ -99,7 +99,7 @@ async def test_the_same_plan_again_is_whole_and_can_be_taken_back(world: World) 
     assert titles(world) == ["a"]
 
 
-async def test_what_the_person_changed_stays(world: World) -> None:
+async def test_what_the_person_changed_stays(world: CalendarHarness) -> None:
     """P7: the event is theirs from then on; one note says so."""
     await taken_back(world)
     (mine,) = [e for e in world.store.get_live_events().values() if e.summary == "b"]
@@ -115,7 +115,7 @@ async def test_what_the_person_changed_stays(world: World) -> None:
     assert titles(world) == ["b"]
 
 
-async def test_what_arrives_before_the_undo_goes_with_it(world: World) -> None:
+async def test_what_arrives_before_the_undo_goes_with_it(world: CalendarHarness) -> None:
     """K13, P4"""
     transaction_id = await given_up(world)
     await arrive(world, transaction_id)
@@ -124,7 +124,7 @@ async def test_what_arrives_before_the_undo_goes_with_it(world: World) -> None:
     assert (result.deleted, titles(world)) == (2, ["a"])
 
 
-async def test_done_again_it_is_whole(world: World) -> None:
+async def test_done_again_it_is_whole(world: CalendarHarness) -> None:
     """P6b: the redo of the undo brings back what had arrived late, too, and it goes with the next undo."""
     await taken_back(world)
     undo = await world.journal.by_cause(world.calendar.key, "2")
@@ -136,7 +136,7 @@ async def test_done_again_it_is_whole(world: World) -> None:
     assert titles(world) == ["a", "x"]
 
 
-async def test_what_came_to_nothing_goes_when_what_took_its_place_was_undone(world: World) -> None:
+async def test_what_came_to_nothing_goes_when_what_took_its_place_was_undone(world: CalendarHarness) -> None:
     """P4: a plan of which nothing arrived is not undone itself."""
     await world.submitter().submit_plan(FIRST, cause="0")
     for nth in range(8):

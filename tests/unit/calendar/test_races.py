@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 from tests.emulators.google.simulated import SimulatedGoogle
-from tests.factories.days import World, at, block, plan_of
-from tests.factories.trouble import Died, DyingJournal
+from tests.factories.days import CalendarHarness, at, block, plan_of
+from tests.factories.trouble import DyingJournal, ProcessDied
 from tests.fakes.caldav_calendar import opened_caldav
 from tests.fakes.google_calendar import GoogleCalendarFake, Race, Verb, When
-from tests.fakes.google_store import GoogleStore, Missing
+from tests.fakes.google_store import EventMissing, GoogleStore
 from tests.fakes.memory_journal import MemoryJournal
 from tests.fakes.quirky_caldav import Habit
 
@@ -72,11 +72,11 @@ def event_of(store: GoogleStore, key: str) -> EventImage:
     return next(e for e in store.events.values() if e.marker is not None and e.marker.key == key)
 
 
-def racing(world: World, edit: Edit, done: list[bool]) -> Callable[[], None]:
+def racing(world: CalendarHarness, edit: Edit, done: list[bool]) -> Callable[[], None]:
     def hook() -> None:
         try:
             edit.do(world.store, event_of(world.store, edit.key))
-        except Missing:
+        except EventMissing:
             return
         done.append(True)
 
@@ -106,7 +106,7 @@ async def test_an_edit_at_any_moment_stands(edit: Edit, act: str, calendar: Open
 
 async def race(edit: Edit, act: str, position: int, when: When, calendar: GoogleCalendarFake) -> int:
     """Let the edit happen at one call of the act. Returns the position of the act's last call."""
-    world = World(MemoryJournal(), calendar)
+    world = CalendarHarness(MemoryJournal(), calendar)
     foreign = world.store.user_create("Dentist", start=at("12:00"), end=at("13:00"))
     submitter = world.submitter()
     await submitter.submit_plan(BEFORE, cause="first")
@@ -133,10 +133,10 @@ async def test_a_block_restored_before_its_deletion_was_noted_stays(kind: str, m
     async with AsyncExitStack() as stack:
         calendar = CALENDARS[kind]() if kind in CALENDARS else await stack.enter_async_context(opened_caldav(tmp_path))
         journal = MemoryJournal()
-        world, dying = World(journal, calendar, ids=itertools.count()), DyingJournal(journal)
+        world, dying = CalendarHarness(journal, calendar, ids=itertools.count()), DyingJournal(journal)
         await world.submitter().submit_plan(BEFORE, cause="first")
         world.calendar.inject(Race(dying.kill, "after"), verb="delete")
-        with pytest.raises(Died):
+        with pytest.raises(ProcessDied):
             await world.submitter(journal=dying).submit_plan(AFTER, cause="second")
         drop = event_of(world.store, "drop")
         assert drop.gone
@@ -168,7 +168,7 @@ async def test_an_edit_right_after_a_write_is_not_taken_for_the_write(
 ) -> None:
     """S365: Over CalDAV, where some servers do not say which state of the event the write left."""
     async with opened_caldav(tmp_path, habit) as calendar:
-        world, done = World(MemoryJournal(), calendar), list[bool]()
+        world, done = CalendarHarness(MemoryJournal(), calendar), list[bool]()
         submitter = world.submitter()
         if verb == "update":
             await submitter.submit_plan(BEFORE, cause="first")
@@ -183,7 +183,7 @@ async def test_an_edit_right_after_a_write_is_not_taken_for_the_write(
 
 async def test_a_copy_made_in_the_calendar_is_foreign() -> None:
     """P1: it has our private properties, but no id of the program."""
-    world = World(MemoryJournal())
+    world = CalendarHarness(MemoryJournal())
     submitter = world.submitter()
     await submitter.submit_plan(BEFORE, cause="first")
     copy = world.store.user_copy(event_of(world.store, "drop").id, by=timedelta(hours=6))

@@ -8,8 +8,8 @@ from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
-from tests.factories.days import DAY, World, at, block, plan_of
-from tests.fakes.google_calendar import Answer, GoogleCalendarFake, LandLate, Race
+from tests.factories.days import DAY, CalendarHarness, at, block, plan_of
+from tests.fakes.google_calendar import Answer, GoogleCalendarFake, LateWrite, Race
 from tests.fakes.memory_journal import MemoryJournal
 
 from fateforger.adapters.store.store import open_store
@@ -26,13 +26,13 @@ DAY_PLAN = plan_of(block("a", "09:00", notes="bring the red folder"), block("b",
 
 
 @pytest.fixture
-async def world(tmp_path: Path) -> AsyncIterator[World]:
+async def world(tmp_path: Path) -> AsyncIterator[CalendarHarness]:
     store = open_store(tmp_path / "state.db")
-    yield World(store.journal)
+    yield CalendarHarness(store.journal)
     await store.aclose()
 
 
-def event(world: World, key: str) -> EventImage:
+def event(world: CalendarHarness, key: str) -> EventImage:
     found = [e for e in world.store.events.values() if e.marker is not None and e.marker.key == key and not e.gone]
     assert len(found) == 1
     return found[0]
@@ -42,7 +42,7 @@ def without(plan: TBPlan, key: str) -> TBPlan:
     return plan.replace(e for e in plan.events if e.key != key)
 
 
-async def test_s229_notes_survive_everything(world: World) -> None:
+async def test_s229_notes_survive_everything(world: CalendarHarness) -> None:
     """S229: read, compared, updated and undone, with notes on every block."""
     submitter = world.submitter()
     await submitter.submit_plan(DAY_PLAN, cause="1")
@@ -54,7 +54,7 @@ async def test_s229_notes_survive_everything(world: World) -> None:
     assert (event(world, "a").description, event(world, "a").start) == ("bring the red folder", at("09:00"))
 
 
-async def test_s229_notes_of_a_deleted_block_come_back(world: World) -> None:
+async def test_s229_notes_of_a_deleted_block_come_back(world: CalendarHarness) -> None:
     """S229"""
     submitter = world.submitter()
     await submitter.submit_plan(DAY_PLAN, cause="1")
@@ -63,7 +63,7 @@ async def test_s229_notes_of_a_deleted_block_come_back(world: World) -> None:
     assert event(world, "a").description == "bring the red folder"
 
 
-async def test_a_calendar_that_rewrites_text_causes_no_writes(world: World) -> None:
+async def test_a_calendar_that_rewrites_text_causes_no_writes(world: CalendarHarness) -> None:
     """S82, P5: what the calendar makes of our text is not the person's doing, and not undone as such."""
     world.store.normalize = lambda f: f.model_copy(update={"description": f"<p>{f.description}</p>"})
     submitter = world.submitter()
@@ -75,7 +75,7 @@ async def test_a_calendar_that_rewrites_text_causes_no_writes(world: World) -> N
     assert world.list_own_events() == []
 
 
-async def test_s230_a_night_is_written_and_kept(world: World) -> None:
+async def test_s230_a_night_is_written_and_kept(world: CalendarHarness) -> None:
     """S230: across midnight, and across the change of the clock."""
     day = date(2026, 3, 28)
     night = read_plan(
@@ -95,7 +95,7 @@ async def test_s230_a_night_is_written_and_kept(world: World) -> None:
     assert [e.summary for e in tomorrow[0].events] == ["Sleep"]
 
 
-async def test_s230_a_meeting_after_midnight_is_seen(world: World) -> None:
+async def test_s230_a_meeting_after_midnight_is_seen(world: CalendarHarness) -> None:
     """S230: the day goes on for as long as its blocks do."""
     after_midnight = at("00:30", DAY + timedelta(days=1))
     world.store.user_create("Launch", start=after_midnight, end=after_midnight + timedelta(minutes=30))
@@ -103,7 +103,7 @@ async def test_s230_a_meeting_after_midnight_is_seen(world: World) -> None:
     assert result.plan.warnings == ("“late”, 23:00–02:00, overlaps “Launch”, 00:30–01:00.",)
 
 
-async def test_s230_yesterdays_night_is_not_todays_to_touch(world: World) -> None:
+async def test_s230_yesterdays_night_is_not_todays_to_touch(world: CalendarHarness) -> None:
     """S230: it is seen on the next day, but belongs to the plan of the day before."""
     submitter = world.submitter()
     late = block("late", "23:00", 180, kind=ET.HABIT)
@@ -114,7 +114,7 @@ async def test_s230_yesterdays_night_is_not_todays_to_touch(world: World) -> Non
     assert [e.summary for e in world.store.get_live_events().values()] == ["late"]
 
 
-async def test_s231_days_when_the_clock_changes(world: World) -> None:
+async def test_s231_days_when_the_clock_changes(world: CalendarHarness) -> None:
     """S231: instants, with the length that was asked for."""
     submitter = world.submitter()
     for cause, day in enumerate((date(2026, 3, 29), date(2026, 10, 25))):
@@ -123,7 +123,7 @@ async def test_s231_days_when_the_clock_changes(world: World) -> None:
     assert lengths == [timedelta(hours=2)] * 2
 
 
-async def test_s236_undo_after_a_halted_submit(world: World) -> None:
+async def test_s236_undo_after_a_halted_submit(world: CalendarHarness) -> None:
     """S236, S87: one op is refused for good, the rest is kept, and all of it can be undone."""
     submitter = world.submitter()
     world.calendar.inject(Answer(Rejected("Forbidden.")), verb="create", nth=1)
@@ -135,7 +135,7 @@ async def test_s236_undo_after_a_halted_submit(world: World) -> None:
     assert world.list_own_events() == []
 
 
-async def test_s83_nothing_is_deleted_after_a_failure(world: World) -> None:
+async def test_s83_nothing_is_deleted_after_a_failure(world: CalendarHarness) -> None:
     """S83"""
     submitter = world.submitter()
     await submitter.submit_plan(DAY_PLAN, cause="1")
@@ -146,7 +146,7 @@ async def test_s83_nothing_is_deleted_after_a_failure(world: World) -> None:
     assert "did not remove “c”" in " ".join(result.sentences)
 
 
-async def test_s237_s238_submit_undo_submit(world: World) -> None:
+async def test_s237_s238_submit_undo_submit(world: CalendarHarness) -> None:
     """S237, S238: the same plan again, under ids that were never used."""
     submitter = world.submitter()
     for n in range(4):
@@ -163,12 +163,12 @@ async def test_s237_s238_submit_undo_submit(world: World) -> None:
 async def test_s237_a_lost_database_meets_used_ids(tmp_path: Path) -> None:
     """S237: ids that an older database used up are answered with the next generation, within one submit."""
     first = open_store(tmp_path / "old.db")
-    world = World(first.journal)
+    world = CalendarHarness(first.journal)
     await world.submitter().submit_plan(DAY_PLAN, cause="1")
     await world.submitter(owner="x").undo_last(cause="2")
     await first.aclose()
     second = open_store(tmp_path / "new.db")
-    world = World(second.journal, world.calendar, ids=itertools.count(100))
+    world = CalendarHarness(second.journal, world.calendar, ids=itertools.count(100))
     result = await world.submitter().submit_plan(DAY_PLAN, cause="1")
     assert (result.status, result.created, len(world.list_own_events())) == ("changed", 3, 3)
     assert {e.marker.generation for e in world.store.get_live_events().values() if e.marker} == {1}
@@ -178,11 +178,11 @@ async def test_s237_a_lost_database_meets_used_ids(tmp_path: Path) -> None:
 async def test_a_lost_database_adopts_what_is_there(tmp_path: Path) -> None:
     """P5, fault "DB lost": live events of the program are recognized by their marks; nothing is deleted or doubled."""
     first = open_store(tmp_path / "old.db")
-    world = World(first.journal)
+    world = CalendarHarness(first.journal)
     await world.submitter().submit_plan(DAY_PLAN, cause="1")
     await first.aclose()
     second = open_store(tmp_path / "new.db")
-    world = World(second.journal, world.calendar, ids=itertools.count(100))
+    world = CalendarHarness(second.journal, world.calendar, ids=itertools.count(100))
     before = world.store.get_live_events()
     result = await world.submitter().submit_plan(without(DAY_PLAN, "c"), cause="1")
     assert (result.status, result.created, result.updated, result.deleted) == ("unchanged", 0, 0, 0)
@@ -193,7 +193,7 @@ async def test_a_lost_database_adopts_what_is_there(tmp_path: Path) -> None:
     await second.aclose()
 
 
-async def test_s239_undo_keeps_what_the_person_changed(world: World) -> None:
+async def test_s239_undo_keeps_what_the_person_changed(world: CalendarHarness) -> None:
     """S239, P7: the fields that it keeps are named."""
     submitter = world.submitter()
     await submitter.submit_plan(DAY_PLAN, cause="1")
@@ -212,7 +212,7 @@ async def test_s239_undo_keeps_what_the_person_changed(world: World) -> None:
     )
 
 
-async def test_s239_guests_are_an_edit(world: World) -> None:
+async def test_s239_guests_are_an_edit(world: CalendarHarness) -> None:
     """S239: a block with guests is not deleted, unless it is forced."""
     submitter = world.submitter()
     done = await submitter.submit_plan(plan_of(block("a")), cause="1")
@@ -225,7 +225,7 @@ async def test_s239_guests_are_an_edit(world: World) -> None:
         await submitter.undo_since(done.transaction.id, cause="3")
 
 
-async def test_a_color_that_the_person_took_away_stops_no_undo(world: World) -> None:
+async def test_a_color_that_the_person_took_away_stops_no_undo(world: CalendarHarness) -> None:
     """K12: this calendar cannot take a color away; ours stays, the rest goes back, and then all of it."""
     submitter = world.submitter()
     await submitter.submit_plan(plan_of(block("a")), cause="1")
@@ -239,7 +239,7 @@ async def test_a_color_that_the_person_took_away_stops_no_undo(world: World) -> 
     assert world.store.get_live_events() == {}
 
 
-async def test_undo_by_force_removes_edited_blocks(world: World) -> None:
+async def test_undo_by_force_removes_edited_blocks(world: CalendarHarness) -> None:
     submitter = world.submitter()
     await submitter.submit_plan(plan_of(block("a")), cause="1")
     world.store.user_edit(event(world, "a").id, summary="Mine now")
@@ -247,7 +247,7 @@ async def test_undo_by_force_removes_edited_blocks(world: World) -> None:
     assert world.list_own_events() == []
 
 
-async def test_s240_after_undo_the_earlier_plan_agrees(world: World) -> None:
+async def test_s240_after_undo_the_earlier_plan_agrees(world: CalendarHarness) -> None:
     """S240, S90: the plan before is kept with the transaction, and submitting it writes nothing."""
     submitter = world.submitter()
     await submitter.submit_plan(DAY_PLAN, cause="1")
@@ -269,17 +269,17 @@ async def test_s240_after_undo_the_earlier_plan_agrees(world: World) -> None:
 async def test_s241_undo_after_a_restart(tmp_path: Path) -> None:
     """S241, P6c"""
     first = open_store(tmp_path / "state.db")
-    world = World(first.journal)
+    world = CalendarHarness(first.journal)
     await world.submitter().submit_plan(DAY_PLAN, cause="1")
     await first.aclose()
     second = open_store(tmp_path / "state.db")
-    world = World(second.journal, world.calendar, ids=itertools.count(100))
+    world = CalendarHarness(second.journal, world.calendar, ids=itertools.count(100))
     assert (await world.submitter().undo_last(cause="2")).status == "undone"
     assert world.list_own_events() == []
     await second.aclose()
 
 
-async def test_s242_a_moved_block_stays_where_it_was_put(world: World) -> None:
+async def test_s242_a_moved_block_stays_where_it_was_put(world: CalendarHarness) -> None:
     """S242, P8: with the plan as it was, with another change in the plan, and after the plan took it over."""
     submitter = world.submitter()
     await submitter.submit_plan(DAY_PLAN, cause="1")
@@ -298,7 +298,7 @@ async def test_s242_a_moved_block_stays_where_it_was_put(world: World) -> None:
     assert event(world, "b").start == at("10:00")
 
 
-async def test_a_deleted_block_stays_deleted(world: World) -> None:
+async def test_a_deleted_block_stays_deleted(world: CalendarHarness) -> None:
     """P8: until the plan asks for something new, or drops it and asks again."""
     submitter = world.submitter()
     await submitter.submit_plan(DAY_PLAN, cause="1")
@@ -318,7 +318,7 @@ async def test_a_deleted_block_stays_deleted(world: World) -> None:
 async def test_what_half_an_undo_removed_was_not_deleted_by_the_person() -> None:
     """P8: an undo of all kept one block, whose event the person changed at that moment, and removed another. The undo of
     what was written last then finds nothing to do, and what it removed is added again when the plan is written."""
-    world = World(MemoryJournal(), GoogleCalendarFake(conditional_write=True))
+    world = CalendarHarness(MemoryJournal(), GoogleCalendarFake(conditional_write=True))
     submitter = world.submitter()
     await submitter.submit_plan(plan_of(block("a", "08:00"), block("b", "10:00")), cause="1")
     renamed = plan_of(block("a", "08:00", name="A!"), block("b", "10:00"))
@@ -332,7 +332,7 @@ async def test_what_half_an_undo_removed_was_not_deleted_by_the_person() -> None
     assert (result.created, result.sentences) == (1, ("I added 1 block to your calendar.",))
 
 
-async def test_an_undo_answers_no_question(world: World) -> None:
+async def test_an_undo_answers_no_question(world: CalendarHarness) -> None:
     """P8, S201: a block that the person deleted and the plan changed is asked about, and still is after an undo.
 
     The undo does not bring the block back as a new request of the plan.
@@ -348,7 +348,7 @@ async def test_an_undo_answers_no_question(world: World) -> None:
         await submitter.undo_last(cause=f"{cause}u")
 
 
-async def test_a_block_brought_back_from_the_bin_is_left_alone(world: World) -> None:
+async def test_a_block_brought_back_from_the_bin_is_left_alone(world: CalendarHarness) -> None:
     submitter = world.submitter()
     await submitter.submit_plan(DAY_PLAN, cause="1")
     gone = event(world, "b").id
@@ -359,7 +359,7 @@ async def test_a_block_brought_back_from_the_bin_is_left_alone(world: World) -> 
         assert not world.store.events[gone].gone
 
 
-async def test_s84_nothing_is_written_when_the_day_cannot_be_read(world: World) -> None:
+async def test_s84_nothing_is_written_when_the_day_cannot_be_read(world: CalendarHarness) -> None:
     """S84, P13"""
     world.calendar.inject(Answer(Unknown("down")), verb="window")
     with pytest.raises(CalendarUnreachable):
@@ -368,7 +368,7 @@ async def test_s84_nothing_is_written_when_the_day_cannot_be_read(world: World) 
     assert await world.journal.history(world.calendar.key) == ()
 
 
-async def test_s89_undo_twice_is_refused(world: World) -> None:
+async def test_s89_undo_twice_is_refused(world: CalendarHarness) -> None:
     """S89"""
     submitter = world.submitter()
     with pytest.raises(NotUndoable, match="There is nothing to undo"):
@@ -388,7 +388,7 @@ async def test_s89_undo_twice_is_refused(world: World) -> None:
         await submitter.undo_last(cause="5")
 
 
-async def test_an_edit_that_an_undo_gives_back_is_told_again(world: World) -> None:
+async def test_an_edit_that_an_undo_gives_back_is_told_again(world: CalendarHarness) -> None:
     """P7, S242: the plan of before does not know it, and so learns of it, as it did when it was made."""
     submitter = world.submitter()
     await submitter.submit_plan(DAY_PLAN, cause="1")
@@ -403,11 +403,11 @@ async def test_an_edit_that_an_undo_gives_back_is_told_again(world: World) -> No
     assert adopt_changes(DAY_PLAN, result.plan.adopted).block("a") != DAY_PLAN.block("a")
 
 
-async def test_a_create_that_lands_after_it_was_given_up_is_not_made_twice(world: World) -> None:
+async def test_a_create_that_lands_after_it_was_given_up_is_not_made_twice(world: CalendarHarness) -> None:
     """P3, P18: what was tried and may still land is found out about before it is given up, not after."""
     submitter = world.submitter()
     world.store.lag = 1
-    world.calendar.inject(LandLate(calls=4), verb="create")
+    world.calendar.inject(LateWrite(calls=4), verb="create")
     world.calendar.inject(Answer(Unauthorized("expired")), verb="create", nth=1)
     assert (await submitter.submit_plan(plan_of(block("a")), cause="1")).status == "paused"
     await submitter.submit_plan(plan_of(block("a", "10:00")), cause="2")

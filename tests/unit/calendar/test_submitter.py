@@ -7,9 +7,9 @@ from datetime import timedelta
 from typing import Literal
 
 import pytest
-from tests.factories.days import World, at, block, plan_of
-from tests.factories.trouble import Died, DyingJournal, WatchedCalendar
-from tests.fakes.google_calendar import Answer, Crash, Fail, Fault, LandLate, Race
+from tests.factories.days import CalendarHarness, at, block, plan_of
+from tests.factories.trouble import DyingJournal, ProcessDied, WatchedCalendar
+from tests.fakes.google_calendar import Answer, CallFailure, Crash, Fault, LateWrite, Race
 from tests.fakes.memory_journal import MemoryJournal
 
 from fateforger.calendar.access import Limits
@@ -32,32 +32,32 @@ NEXT = plan_of(block("a", "08:30"), block("b", "10:00", name="B!"), block("d", "
 
 
 @pytest.fixture
-def world() -> World:
-    return World(MemoryJournal())
+def world() -> CalendarHarness:
+    return CalendarHarness(MemoryJournal())
 
 
-def event(world: World, key: str) -> EventImage:
+def event(world: CalendarHarness, key: str) -> EventImage:
     found = [e for e in world.store.get_live_events().values() if e.marker is not None and e.marker.key == key]
     assert len(found) == 1, f"{key} is on the calendar {len(found)} times"
     return found[0]
 
 
-def verbs(world: World, since: int = 0) -> list[str]:
+def verbs(world: CalendarHarness, since: int = 0) -> list[str]:
     return [call.verb for call in world.calendar.calls[since:]]
 
 
-def storm(world: World, fault: Fault, verb: Literal["get", "create"], calls: int) -> None:
+def storm(world: CalendarHarness, fault: Fault, verb: Literal["get", "create"], calls: int) -> None:
     """Let the next calls of a kind all meet the same fault."""
     for n in range(calls):
         world.calendar.inject(fault, verb=verb, nth=n)
 
 
-async def states(world: World) -> list[tuple[str, str]]:
+async def states(world: CalendarHarness) -> list[tuple[str, str]]:
     history = await world.journal.history(world.calendar.key)
     return [(t.id, t.state.value) for t in reversed(history)]
 
 
-async def test_reads_writes_deletions_and_another_look(world: World) -> None:
+async def test_reads_writes_deletions_and_another_look(world: CalendarHarness) -> None:
     """S83, S113: fetched, planned, carried out, logged; and no more calls than needed."""
     await world.submitter().submit_plan(PLAN, cause="1")
     since = len(world.calendar.calls)
@@ -71,7 +71,7 @@ async def test_reads_writes_deletions_and_another_look(world: World) -> None:
     assert sorted(done) == ["create", "delete", "update", "update"]
 
 
-async def test_an_unchanged_plan_costs_one_read(world: World) -> None:
+async def test_an_unchanged_plan_costs_one_read(world: CalendarHarness) -> None:
     """S82: and leaves no trace in the journal."""
     await world.submitter().submit_plan(PLAN, cause="1")
     since = len(world.calendar.calls)
@@ -80,14 +80,14 @@ async def test_an_unchanged_plan_costs_one_read(world: World) -> None:
     assert await states(world) == [("t0", "committed")]
 
 
-async def test_four_writes_at_once_at_most(world: World) -> None:
+async def test_four_writes_at_once_at_most(world: CalendarHarness) -> None:
     """S83: of twenty creations no more than four run at the same time."""
     blocks = [block(f"b{n:02d}", f"{8 + n // 4:02d}:{15 * (n % 4):02d}", 15) for n in range(20)]
     await world.submitter().submit_plan(plan_of(*blocks), cause="1")
     assert world.calendar.most_at_once == 4
 
 
-async def test_only_changed_fields_are_written(world: World) -> None:
+async def test_only_changed_fields_are_written(world: CalendarHarness) -> None:
     """P9"""
     await world.submitter().submit_plan(PLAN, cause="1")
     await world.submitter().submit_plan(NEXT, cause="2")
@@ -95,7 +95,7 @@ async def test_only_changed_fields_are_written(world: World) -> None:
     assert updates == {event(world, "a").id: {"start", "end"}, event(world, "b").id: {"summary"}}
 
 
-async def test_a_repeated_command_does_nothing_twice(world: World) -> None:
+async def test_a_repeated_command_does_nothing_twice(world: CalendarHarness) -> None:
     first = await world.submitter().submit_plan(PLAN, cause="click")
     writes = len(world.calendar.writes)
     again = await world.submitter().submit_plan(NEXT, cause="click")
@@ -105,13 +105,13 @@ async def test_a_repeated_command_does_nothing_twice(world: World) -> None:
 async def test_what_cannot_be_recorded_is_not_written() -> None:
     """P13: neither when the journal fails at the beginning of a transaction, nor at the intent of a write."""
     for commit in (1, 2):
-        world = World(inner := MemoryJournal())
-        with pytest.raises(Died):
+        world = CalendarHarness(inner := MemoryJournal())
+        with pytest.raises(ProcessDied):
             await world.submitter(journal=DyingJournal(inner, (commit, "before"))).submit_plan(PLAN, cause="1")
         assert world.calendar.writes == []
 
 
-async def test_two_at_once_come_one_after_the_other(world: World) -> None:
+async def test_two_at_once_come_one_after_the_other(world: CalendarHarness) -> None:
     """P20: the same click twice writes once; another click is planned upon what the first one left."""
     submitter = world.submitter()
     results = await asyncio.gather(
@@ -124,7 +124,7 @@ async def test_two_at_once_come_one_after_the_other(world: World) -> None:
     assert len(world.calendar.writes) == 3 + 4
 
 
-async def test_another_process_is_waited_for(world: World) -> None:
+async def test_another_process_is_waited_for(world: CalendarHarness) -> None:
     """P2, P20"""
     held = await world.journal.acquire(world.calendar.key, "other", now=world.time.now(), seconds=3)
     assert held is not None
@@ -132,14 +132,14 @@ async def test_another_process_is_waited_for(world: World) -> None:
     assert sum(world.time.slept) == pytest.approx(3, abs=0.2)
 
 
-async def test_another_process_that_goes_on_wins(world: World) -> None:
+async def test_another_process_that_goes_on_wins(world: CalendarHarness) -> None:
     await world.journal.acquire(world.calendar.key, "other", now=world.time.now(), seconds=Limits().lease_seconds)
     with pytest.raises(CalendarBusy):
         await world.submitter().submit_plan(PLAN, cause="1")
     assert world.calendar.calls == []
 
 
-async def test_a_lost_lease_stops_the_writing(world: World) -> None:
+async def test_a_lost_lease_stops_the_writing(world: CalendarHarness) -> None:
     """P2: what is missing is settled by the next process that holds the lease."""
 
     def lose() -> None:
@@ -163,7 +163,7 @@ async def test_a_lost_lease_stops_the_writing(world: World) -> None:
 @pytest.mark.parametrize("call", range(5))
 async def test_an_answer_that_outlasts_the_lease_is_not_recorded(call: int) -> None:
     """P2, P20: another program has settled it meanwhile and gone on; this one stops, and its lease is free again."""
-    world = World(inner := MemoryJournal())
+    world = CalendarHarness(inner := MemoryJournal())
     await world.submitter().submit_plan(PLAN, cause="1")
 
     async def asleep() -> None:
@@ -185,7 +185,7 @@ async def test_an_answer_that_outlasts_the_lease_is_not_recorded(call: int) -> N
 @pytest.mark.parametrize("call", range(5))
 async def test_the_next_try_finds_what_a_program_with_another_clock_finished(call: int) -> None:
     """S418: this program stops without an error of its own, and the same command then reports what was done."""
-    world = World(inner := MemoryJournal())
+    world = CalendarHarness(inner := MemoryJournal())
     await world.submitter().submit_plan(PLAN, cause="1")
 
     async def interfere() -> None:
@@ -204,7 +204,7 @@ async def test_the_next_try_finds_what_a_program_with_another_clock_finished(cal
     assert await states(world) == [("t0", "undone"), ("t1", "committed")]
 
 
-async def test_a_write_under_a_clock_that_is_set_back_renews_its_lease(world: World) -> None:
+async def test_a_write_under_a_clock_that_is_set_back_renews_its_lease(world: CalendarHarness) -> None:
     """S488: so that another program, to which the lease looks too long, waits for it again."""
     world.limits = Limits(concurrency=1)
     got: list[asyncio.Future[Lease | None]] = []
@@ -222,20 +222,20 @@ async def test_a_write_under_a_clock_that_is_set_back_renews_its_lease(world: Wo
     assert [await asked for asked in got] == [None]
 
 
-async def test_a_long_write_renews_its_lease(world: World) -> None:
+async def test_a_long_write_renews_its_lease(world: CalendarHarness) -> None:
     world.limits = Limits(concurrency=1, waiting_budget=1000)
     storm(world, Answer(Limited(14.0)), "create", 4)
     assert (await world.submitter().submit_plan(PLAN, cause="1")).status == "changed"
     assert world.time.slept == [14.0] * 4
 
 
-async def test_too_many_requests_are_spread_out(world: World) -> None:
+async def test_too_many_requests_are_spread_out(world: CalendarHarness) -> None:
     world.calendar.inject(Answer(Limited(7.0)), verb="create")
     result = await world.submitter().submit_plan(PLAN, cause="1")
     assert (result.status, world.time.slept) == ("changed", [7.0])
 
 
-async def test_a_storm_of_refusals_pauses(world: World) -> None:
+async def test_a_storm_of_refusals_pauses(world: CalendarHarness) -> None:
     """P18: within the budget, and nothing is lost."""
     storm(world, Answer(Limited()), "create", 100)
     result = await world.submitter().submit_plan(PLAN, cause="1")
@@ -253,7 +253,7 @@ async def test_a_storm_of_refusals_pauses(world: World) -> None:
     assert (result.status, result.created, await states(world)) == ("changed", 3, [("t0", "committed")])
 
 
-async def test_an_expired_login_pauses(world: World) -> None:
+async def test_an_expired_login_pauses(world: CalendarHarness) -> None:
     world.limits = Limits(concurrency=1)
     world.calendar.inject(Answer(Unauthorized("Your login expired.")), verb="create", nth=1)
     result = await world.submitter().submit_plan(PLAN, cause="1")
@@ -263,18 +263,18 @@ async def test_an_expired_login_pauses(world: World) -> None:
     assert (recovered.status, recovered.created, len(world.list_own_events())) == ("changed", 3, 3)
 
 
-async def test_an_expired_login_at_the_reading_is_an_error(world: World) -> None:
+async def test_an_expired_login_at_the_reading_is_an_error(world: CalendarHarness) -> None:
     world.calendar.inject(Answer(Unauthorized("Your login expired.")), verb="window")
     with pytest.raises(CalendarAuthFailed):
         await world.submitter().submit_plan(PLAN, cause="1")
     assert await states(world) == []
 
 
-async def test_a_calendar_that_goes_away_pauses(world: World) -> None:
+async def test_a_calendar_that_goes_away_pauses(world: CalendarHarness) -> None:
     """An unanswered write stays in flight; when the calendar is back, one read of each event settles it."""
     world.limits = Limits(concurrency=1)
     world.calendar.inject(Answer(Unknown("reset")), verb="create", nth=1)
-    storm(world, Fail(CalendarUnreachable("The calendar does not answer.")), "get", 4)
+    storm(world, CallFailure(CalendarUnreachable("The calendar does not answer.")), "get", 4)
     result = await world.submitter().submit_plan(PLAN, cause="1")
     assert (result.status, result.created) == ("paused", 1)
     assert result.transaction is not None
@@ -283,7 +283,7 @@ async def test_a_calendar_that_goes_away_pauses(world: World) -> None:
     assert len(world.list_own_events()) == 3
 
 
-async def test_something_new_gives_up_what_waits(world: World) -> None:
+async def test_something_new_gives_up_what_waits(world: CalendarHarness) -> None:
     """A new plan is made from what is there, not from what was once decided."""
     world.limits = Limits(concurrency=1)
     world.calendar.inject(Answer(Unauthorized("Your login expired.")), verb="create", nth=1)
@@ -294,7 +294,7 @@ async def test_something_new_gives_up_what_waits(world: World) -> None:
     assert [m[0] for m in world.list_own_events()] == ["B!", "a", "d"]
 
 
-async def test_an_old_interruption_is_only_settled(world: World) -> None:
+async def test_an_old_interruption_is_only_settled(world: CalendarHarness) -> None:
     world.limits = Limits(concurrency=1)
     world.calendar.inject(Answer(Unauthorized("Your login expired.")), verb="create", nth=1)
     await world.submitter().submit_plan(PLAN, cause="1")
@@ -306,7 +306,7 @@ async def test_an_old_interruption_is_only_settled(world: World) -> None:
     assert (await world.submitter().undo_last(cause="2")).deleted == 1
 
 
-async def test_an_interrupted_undo_is_finished_whenever_that_is(world: World) -> None:
+async def test_an_interrupted_undo_is_finished_whenever_that_is(world: CalendarHarness) -> None:
     """S113: a program that died in the middle starts again the next day, or another one has a clock that is ahead."""
     world.limits = Limits(concurrency=1)
     await world.submitter().submit_plan(PLAN, cause="1")
@@ -321,7 +321,7 @@ async def test_an_interrupted_undo_is_finished_whenever_that_is(world: World) ->
 
 
 @pytest.mark.parametrize("what", [{"summary": "Mine"}, {"start": at("20:00"), "end": at("21:00")}])
-async def test_what_waited_is_looked_at_again(world: World, what: dict[str, object]) -> None:
+async def test_what_waited_is_looked_at_again(world: CalendarHarness, what: dict[str, object]) -> None:
     """Pitfall 11: the person was at the calendar while the rest of a transaction waited."""
     world.limits = Limits(concurrency=1)
     await world.submitter().submit_plan(PLAN, cause="1")
@@ -340,7 +340,7 @@ async def test_what_waited_is_looked_at_again(world: World, what: dict[str, obje
     assert "“c”: You changed it on your calendar in the meantime, so I kept it." in result.sentences
 
 
-async def test_an_event_is_read_again_after_a_long_wait(world: World) -> None:
+async def test_an_event_is_read_again_after_a_long_wait(world: CalendarHarness) -> None:
     await world.submitter().submit_plan(PLAN, cause="1")
     world.calendar.inject(Answer(Limited(30.0)), verb="create")
     since = len(world.calendar.calls)
@@ -348,7 +348,7 @@ async def test_an_event_is_read_again_after_a_long_wait(world: World) -> None:
     assert verbs(world, since) == ["window", "create", "create", "get", "delete", "window"]
 
 
-async def test_what_was_read_some_seconds_ago_vouches_for_nothing(world: World) -> None:
+async def test_what_was_read_some_seconds_ago_vouches_for_nothing(world: CalendarHarness) -> None:
     """P1: a block that became an event of another kind while the calendar wanted patience is not written to."""
 
     def take_over() -> None:
@@ -361,26 +361,29 @@ async def test_what_was_read_some_seconds_ago_vouches_for_nothing(world: World) 
     assert (result.status, event(world, "a").start) == ("partial", at("09:00"))
 
 
-async def test_an_update_that_lands_late_is_waited_for(world: World) -> None:
+async def test_an_update_that_lands_late_is_waited_for(world: CalendarHarness) -> None:
     """Pitfall 16: it is not repeated, and nothing that the person does later is overwritten by it."""
     await world.submitter().submit_plan(plan_of(block("a")), cause="1")
-    world.calendar.inject(LandLate(calls=2), verb="update")
+    world.calendar.inject(LateWrite(calls=2), verb="update")
     result = await world.submitter().submit_plan(plan_of(block("a", "10:00")), cause="2")
     assert (result.status, world.time.slept) == ("changed", [Limits().landing_grace])
     assert verbs(world).count("update") == 1
 
 
 @pytest.mark.parametrize("reuses", [True, False])
-async def test_where_ids_are_free_again_a_create_that_lands_late_is_waited_for(world: World, reuses: bool) -> None:  # noqa: FBT001
+async def test_where_ids_are_free_again_a_create_that_lands_late_is_waited_for(
+    world: CalendarHarness,
+    reuses: bool,  # noqa: FBT001
+) -> None:
     """Without the wait, the next try could succeed, and this one bring back what the person has deleted meanwhile."""
     world.calendar.set_traits(CalendarTraits(reuses_ids=reuses))
-    world.calendar.inject(LandLate(calls=2), verb="create")
+    world.calendar.inject(LateWrite(calls=2), verb="create")
     result = await world.submitter().submit_plan(plan_of(block("a")), cause="1")
     assert (result.status, verbs(world).count("create")) == ("changed", 1 if reuses else 2)
     assert (Limits().landing_grace in world.time.slept) is reuses
 
 
-async def test_a_write_that_never_arrives_fails_in_the_end(world: World) -> None:
+async def test_a_write_that_never_arrives_fails_in_the_end(world: CalendarHarness) -> None:
     """P18"""
     storm(world, Answer(Unknown("reset")), "create", Limits().attempts)
     result = await world.submitter().submit_plan(plan_of(block("a")), cause="1")
@@ -391,11 +394,11 @@ async def test_a_write_that_never_arrives_fails_in_the_end(world: World) -> None
     )
 
 
-async def test_a_create_that_lands_after_it_was_given_up_is_removed(world: World) -> None:
+async def test_a_create_that_lands_after_it_was_given_up_is_removed(world: CalendarHarness) -> None:
     """It has our mark and our id, but no record: the next plan without it deletes it."""
     last = Limits().attempts - 1
     storm(world, Answer(Unknown("reset")), "create", last)
-    world.calendar.inject(LandLate(calls=3), verb="create", nth=last)
+    world.calendar.inject(LateWrite(calls=3), verb="create", nth=last)
     assert (await world.submitter().submit_plan(plan_of(block("a")), cause="1")).status == "partial"
     world.calendar.calm()
     assert len(world.list_own_events()) == 1
@@ -403,7 +406,7 @@ async def test_a_create_that_lands_after_it_was_given_up_is_removed(world: World
     assert world.list_own_events() == []
 
 
-async def test_events_that_are_not_listed_yet_are_asked_for(world: World) -> None:
+async def test_events_that_are_not_listed_yet_are_asked_for(world: CalendarHarness) -> None:
     """Pitfall 1: the second look and the next plan do not take a lagging list for a deletion."""
     world.store.lag = 3
     assert (await world.submitter().submit_plan(PLAN, cause="1")).status == "changed"
@@ -411,7 +414,7 @@ async def test_events_that_are_not_listed_yet_are_asked_for(world: World) -> Non
     assert len(world.list_own_events()) == 3
 
 
-async def test_a_second_look_that_differs_is_said(world: World) -> None:
+async def test_a_second_look_that_differs_is_said(world: CalendarHarness) -> None:
     def move() -> None:
         world.store.user_edit(event(world, "b").id, start=at("20:00"), end=at("21:00"))
 
@@ -423,14 +426,14 @@ async def test_a_second_look_that_differs_is_said(world: World) -> None:
     assert (undone.deleted, [m[0] for m in world.list_own_events()]) == (2, ["b"])
 
 
-async def test_a_second_look_that_fails_is_said(world: World) -> None:
-    world.calendar.inject(Fail(), verb="window", nth=1)
+async def test_a_second_look_that_fails_is_said(world: CalendarHarness) -> None:
+    world.calendar.inject(CallFailure(), verb="window", nth=1)
     result = await world.submitter().submit_plan(PLAN, cause="1")
     assert (result.status, await states(world)) == ("changed", [("t0", "committed")])
     assert result.sentences[1] == ("I could not look at your calendar again to check: The calendar does not answer.")
 
 
-async def test_a_preview_writes_nothing(world: World) -> None:
+async def test_a_preview_writes_nothing(world: CalendarHarness) -> None:
     """S212"""
     await world.submitter().submit_plan(PLAN, cause="1")
     writes = len(world.calendar.writes)
@@ -439,7 +442,7 @@ async def test_a_preview_writes_nothing(world: World) -> None:
     assert (len(world.calendar.writes), await states(world)) == (writes, [("t0", "committed")])
 
 
-async def test_an_emptied_calendar_needs_a_yes(world: World) -> None:
+async def test_an_emptied_calendar_needs_a_yes(world: CalendarHarness) -> None:
     """P15"""
     await world.submitter().submit_plan(PLAN, cause="1")
     for image in world.store.get_live_events().values():
@@ -452,7 +455,7 @@ async def test_an_emptied_calendar_needs_a_yes(world: World) -> None:
     assert result.created == 3
 
 
-async def test_a_mass_deletion_needs_a_yes(world: World) -> None:
+async def test_a_mass_deletion_needs_a_yes(world: CalendarHarness) -> None:
     """P15"""
     many = plan_of(*(block(f"b{n}", f"{8 + n:02d}:00") for n in range(6)))
     await world.submitter().submit_plan(many, cause="1")
@@ -464,7 +467,7 @@ async def test_a_mass_deletion_needs_a_yes(world: World) -> None:
     assert done.deleted == 5
 
 
-async def test_a_block_is_not_known_by_an_old_key(world: World) -> None:
+async def test_a_block_is_not_known_by_an_old_key(world: CalendarHarness) -> None:
     """S74: the event stays, its record follows the key of the plan, and goes back with it."""
     await world.submitter().submit_plan(PLAN, cause="1")
     ids = set(world.store.get_live_events())
@@ -480,7 +483,7 @@ async def test_a_block_is_not_known_by_an_old_key(world: World) -> None:
 # --- undo and redo ---
 
 
-async def test_a_group_is_taken_back_as_one(world: World) -> None:
+async def test_a_group_is_taken_back_as_one(world: CalendarHarness) -> None:
     """Created and changed in one group means deleted once; every transaction of it is undone."""
     submitter = world.submitter()
     await submitter.submit_plan(PLAN, cause="0", group="earlier")
@@ -507,7 +510,7 @@ async def test_a_group_is_taken_back_as_one(world: World) -> None:
         await submitter.undo_group("nobody", cause="6")
 
 
-async def test_a_group_undo_can_be_redone(world: World) -> None:
+async def test_a_group_undo_can_be_redone(world: CalendarHarness) -> None:
     """P6b: then the group is in place again, and can be undone whole or in part."""
     submitter = world.submitter()
     await submitter.submit_plan(PLAN, cause="1", group="g")
@@ -524,7 +527,7 @@ async def test_a_group_undo_can_be_redone(world: World) -> None:
     assert world.list_own_events() == []
 
 
-async def test_undo_goes_back_step_by_step(world: World) -> None:
+async def test_undo_goes_back_step_by_step(world: CalendarHarness) -> None:
     """P17: an undo is not undone by the next one; a redo is."""
     submitter = world.submitter()
     views = [world.list_own_events()]
@@ -545,7 +548,7 @@ async def test_undo_goes_back_step_by_step(world: World) -> None:
         await submitter.undo_last(cause="w")
 
 
-async def test_going_back_to_before_an_older_write(world: World) -> None:
+async def test_going_back_to_before_an_older_write(world: CalendarHarness) -> None:
     """P6b, P17: the older write and the later ones are undone as one transaction, and redone as one."""
     submitter = world.submitter()
     views = [world.list_own_events()]
@@ -563,7 +566,7 @@ async def test_going_back_to_before_an_older_write(world: World) -> None:
     assert world.list_own_events() == []
 
 
-async def test_no_write_lies_too_far_back(world: World) -> None:
+async def test_no_write_lies_too_far_back(world: CalendarHarness) -> None:
     """K13: an undo reads as much of the history as it takes, past any number of writes and undos."""
     world.limits = Limits(history=2)
     submitter = world.submitter()
@@ -580,7 +583,7 @@ async def test_no_write_lies_too_far_back(world: World) -> None:
         await submitter.undo_last(cause="u6")
 
 
-async def test_a_redo_takes_an_undo_without_writes_along(world: World) -> None:
+async def test_a_redo_takes_an_undo_without_writes_along(world: CalendarHarness) -> None:
     """P6b, P17: the changes that this undo had taken back are in place again, as they were before."""
     submitter = world.submitter()
     for cause, plan in enumerate((plan_of(block("a", "08:00")), plan_of(), plan_of(block("b", "10:00")))):
@@ -599,7 +602,7 @@ async def test_a_redo_takes_an_undo_without_writes_along(world: World) -> None:
     )
 
 
-async def test_a_list_that_is_out_of_date_undoes_nothing(world: World) -> None:
+async def test_a_list_that_is_out_of_date_undoes_nothing(world: CalendarHarness) -> None:
     """S89: the list may miss another write or an undo, or hold an unknown name."""
     submitter = world.submitter()
     await submitter.submit_plan(PLAN, cause="1")
@@ -615,7 +618,7 @@ async def test_a_list_that_is_out_of_date_undoes_nothing(world: World) -> None:
         await submitter.undo_since("t1", cause="6", newest="t2")
 
 
-async def test_a_paused_write_is_settled_and_taken_back(world: World) -> None:
+async def test_a_paused_write_is_settled_and_taken_back(world: CalendarHarness) -> None:
     """S236: its finished writes are undone and the waiting ones dropped; an undo since an older write includes it."""
     submitter = world.submitter()
     await submitter.submit_plan(PLAN, cause="1")
@@ -629,7 +632,7 @@ async def test_a_paused_write_is_settled_and_taken_back(world: World) -> None:
     assert [state for _, state in await states(world)] == ["committed", "undone", "committed"]
 
 
-async def test_a_partial_undo_can_be_tried_again(world: World) -> None:
+async def test_a_partial_undo_can_be_tried_again(world: CalendarHarness) -> None:
     """S236"""
     submitter = world.submitter()
     await submitter.submit_plan(PLAN, cause="1")
@@ -640,7 +643,7 @@ async def test_a_partial_undo_can_be_tried_again(world: World) -> None:
     assert (world.list_own_events(), dict(await states(world))["t0"]) == ([], "undone")
 
 
-async def test_undo_of_what_the_person_took_back_already(world: World) -> None:
+async def test_undo_of_what_the_person_took_back_already(world: CalendarHarness) -> None:
     submitter = world.submitter()
     await submitter.submit_plan(PLAN, cause="1")
     for image in world.store.get_live_events().values():
@@ -650,7 +653,7 @@ async def test_undo_of_what_the_person_took_back_already(world: World) -> None:
     assert (await submitter.submit_plan(PLAN, cause="3")).created == 3
 
 
-async def test_undo_of_one_day_leaves_the_others(world: World) -> None:
+async def test_undo_of_one_day_leaves_the_others(world: CalendarHarness) -> None:
     submitter = world.submitter()
     tomorrow = PLAN.date + timedelta(days=1)
     await submitter.submit_plan(PLAN, cause="1")
@@ -661,7 +664,7 @@ async def test_undo_of_one_day_leaves_the_others(world: World) -> None:
     assert world.list_own_events() == []
 
 
-async def test_an_interrupted_change_can_be_undone(world: World) -> None:
+async def test_an_interrupted_change_can_be_undone(world: CalendarHarness) -> None:
     """S236: what was under way is found out first."""
     await world.submitter().submit_plan(PLAN, cause="1")
     before = world.list_own_events()
@@ -673,7 +676,7 @@ async def test_an_interrupted_change_can_be_undone(world: World) -> None:
     assert world.list_own_events() == before
 
 
-async def test_an_interrupted_submit_can_be_undone(world: World) -> None:
+async def test_an_interrupted_submit_can_be_undone(world: CalendarHarness) -> None:
     """S236: what was under way is found out first."""
     world.calendar.inject(Crash(KeyError("gone"), "after"), verb="create", nth=1)
     with pytest.raises(KeyError):

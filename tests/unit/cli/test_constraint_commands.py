@@ -12,7 +12,7 @@ from tests.factories.inside import run_inside
 from tests.unit.cli.test_plan_commands import CommandLine
 
 
-class Inside(CommandLine):
+class InProcessCommandLine(CommandLine):
     """The same without a process for each run."""
 
     def run(self, *arguments: str, stdin: str = "") -> tuple[int, str, str]:
@@ -22,7 +22,7 @@ class Inside(CommandLine):
 
 @pytest.fixture
 def cli(tmp_path: Path) -> CommandLine:
-    return Inside(tmp_path)
+    return InProcessCommandLine(tmp_path)
 
 
 def lines(*documents: Any) -> str:

@@ -22,7 +22,7 @@ BED = {
 }  # fmt: skip
 
 
-class Place:
+class MemoryDataDirectory:
     """A data directory with two constraints, which Mem0 holds as well."""
 
     def __init__(self, folder: Path) -> None:
@@ -50,8 +50,8 @@ class Place:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return Place(tmp_path)
+def place(tmp_path: Path) -> MemoryDataDirectory:
+    return MemoryDataDirectory(tmp_path)
 
 
 AGREE = "Mem0 and the database agree: 2 constraints, one memory each.\n"
@@ -60,7 +60,7 @@ LOST = (
 )
 
 
-def test_a_database_that_was_lost_is_made_again_from_mem0(place: Place) -> None:
+def test_a_database_that_was_lost_is_made_again_from_mem0(place: MemoryDataDirectory) -> None:
     """S320: each memory holds the whole record, with its times, its status and its event."""
     assert place.run("verify") == (0, AGREE, "")
     before = [place.json("list", "--user", user)["constraints"] for user in ("U1", "U2")]
@@ -79,7 +79,7 @@ def test_a_database_that_was_lost_is_made_again_from_mem0(place: Place) -> None:
     assert place.run("restore") == (0, "Nothing to restore: the database has all that Mem0 holds.\n", "")
 
 
-def test_what_only_mem0_holds_is_not_emptied_by_the_way(place: Place) -> None:
+def test_what_only_mem0_holds_is_not_emptied_by_the_way(place: MemoryDataDirectory) -> None:
     """S321: filling Mem0 again from a database that was lost would lose all of it."""
     place.new_database()
     assert place.run("reindex") == (3, "", f"{LOST}\n")
@@ -88,7 +88,7 @@ def test_what_only_mem0_holds_is_not_emptied_by_the_way(place: Place) -> None:
     assert place.json("verify")["whole"]
 
 
-def test_where_both_have_a_constraint_the_database_decides(place: Place) -> None:
+def test_where_both_have_a_constraint_the_database_decides(place: MemoryDataDirectory) -> None:
     """S320: a memory that differs is named, and made again from the database."""
     place.change("UPDATE constraint_version SET record = replace(record, 'by eleven', 'by ten') WHERE uid = 'tb_bed'")
     found = place.json("verify")
@@ -99,7 +99,7 @@ def test_where_both_have_a_constraint_the_database_decides(place: Place) -> None
     assert place.run("verify") == (0, AGREE, "")
 
 
-def test_an_older_database_gets_the_newer_versions_back(place: Place) -> None:
+def test_an_older_database_gets_the_newer_versions_back(place: MemoryDataDirectory) -> None:
     """S320: a backup of the database lacks what was changed since; Mem0 has it."""
     backup = (place.data / "fateforger.db").read_bytes()
     assert place.run("archive", "tb_bed", "--user", "U1", "--reason", "moved")[0] == 0
@@ -110,14 +110,14 @@ def test_an_older_database_gets_the_newer_versions_back(place: Place) -> None:
     assert (bed["constraint_record"]["status"], bed["event"]["reason"]) == ("declined", "moved")
 
 
-def test_a_row_that_cannot_be_read_is_mended_from_mem0(place: Place) -> None:
+def test_a_row_that_cannot_be_read_is_mended_from_mem0(place: MemoryDataDirectory) -> None:
     place.change("UPDATE constraint_version SET record = 'x' WHERE uid = 'tb_bed'")
     assert place.run("list", "--user", "U1")[0] == 3
     assert place.run("restore")[1].splitlines()[-1] == "1 constraint restored from Mem0."
     assert place.json("list", "--user", "U1")["constraints"][0]["constraint_record"]["name"] == "In bed by eleven"
 
 
-def test_while_a_program_has_mem0_it_is_not_touched(place: Place) -> None:
+def test_while_a_program_has_mem0_it_is_not_touched(place: MemoryDataDirectory) -> None:
     with lock_data_dir(place.data):
         for command in ("verify", "restore"):
             assert place.run(command) == (3, "", "The program that runs here has the index of constraints.\n")

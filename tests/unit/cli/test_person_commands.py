@@ -16,7 +16,7 @@ from tests.command_line import COMMAND_LINE, programs
 from tests.contracts.journal_examples import create, transaction
 from tests.contracts.stores import new_file
 from tests.factories.inside import run_inside
-from tests.factories.people import Somebody, about, dump, tell
+from tests.factories.people import SamplePerson, about, dump, tell
 from tests.fakes.memory_index import MemoryIndex
 
 from fateforger.adapters.store.people import UNFINISHED
@@ -28,7 +28,7 @@ from fateforger.workers.lanes import INDEXING
 from fateforger.workers.memory import Indexer
 from fateforger.workers.supervisor import Repeated
 
-ANNA, BORIS = Somebody("quokka"), Somebody("wombat")
+ANNA, BORIS = SamplePerson("quokka"), SamplePerson("wombat")
 AT = "2026-03-03T10:00:00+00:00"
 
 
@@ -53,13 +53,13 @@ class CommandLine:
         """Let the index show everything."""
         assert run_inside("constraints", "reindex", "--data-dir", str(self.data))[0] == 0
 
-    def find_files(self, who: Somebody) -> list[str]:
+    def find_files(self, who: SamplePerson) -> list[str]:
         """Return the files that hold one of their words or ids, by a search of every byte."""
         files = (path for path in sorted(self.data.rglob("*")) if path.is_file())
         names = [name.encode() for name in who.names]
         return [str(path.relative_to(self.data)) for path in files if any(n in path.read_bytes() for n in names)]
 
-    def rows_of(self, who: Somebody) -> dict[str, list[str]]:
+    def rows_of(self, who: SamplePerson) -> dict[str, list[str]]:
         """Return every row of the database that is about a person."""
 
         async def read() -> dict[str, list[str]]:
@@ -72,7 +72,7 @@ class CommandLine:
         return asyncio.run(read())
 
 
-async def _tell(database: Path, turns: Path, *people: Somebody) -> None:
+async def _tell(database: Path, turns: Path, *people: SamplePerson) -> None:
     store = open_store(database)
     for who in people:
         await tell(store, who, turns)

@@ -13,7 +13,7 @@ LIMIT = "Google allows 200 requests a minute"
 
 
 @dataclass
-class Told:
+class RecordedLines:
     """Lines, and the second at which it is now."""
 
     now: float = 100.0
@@ -25,25 +25,25 @@ class Told:
 
 
 @pytest.fixture
-def told() -> Told:
-    return Told()
+def told() -> RecordedLines:
+    return RecordedLines()
 
 
-def test_a_quick_command_says_nothing(told: Told) -> None:
+def test_a_quick_command_says_nothing(told: RecordedLines) -> None:
     for done in range(41):
         told.now += 0.02
         told.lines(done, 40)
     assert told.said == []
 
 
-def test_a_slow_one_counts_about_once_a_second(told: Told) -> None:
+def test_a_slow_one_counts_about_once_a_second(told: RecordedLines) -> None:
     for done in range(11):
         told.lines(done, 10)
         told.now += 0.5
     assert told.said == [f"{done} of 10 written." for done in (2, 4, 6, 8, 10)]
 
 
-def test_a_wait_is_said_at_once_and_once(told: Told) -> None:
+def test_a_wait_is_said_at_once_and_once(told: RecordedLines) -> None:
     """Four writes wait together, and then for what is still missing."""
     for _ in range(4):
         told.lines(12, 40, Wait(22.1, LIMIT))
@@ -56,12 +56,12 @@ def test_a_wait_is_said_at_once_and_once(told: Told) -> None:
     ]
 
 
-def test_a_wait_that_nobody_notices_is_not_said(told: Told) -> None:
+def test_a_wait_that_nobody_notices_is_not_said(told: RecordedLines) -> None:
     told.lines(12, 40, Wait(0.4, LIMIT))
     assert told.said == []
 
 
-def test_a_wait_before_anything_is_known(told: Told) -> None:
+def test_a_wait_before_anything_is_known(told: RecordedLines) -> None:
     told.lines.announce_reading()
     told.lines(0, 0, Wait(23, LIMIT))
     told.lines.announce_reading()

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
-from tests.factories.days import World, block, plan_of
-from tests.factories.trouble import SIDES, Died, DyingJournal, Side, WatchedCalendar
+from tests.factories.days import CalendarHarness, block, plan_of
+from tests.factories.trouble import SIDES, DyingJournal, ProcessDied, Side, WatchedCalendar
 from tests.fakes.google_calendar import Crash
 from tests.fakes.memory_journal import MemoryJournal
 
@@ -37,7 +37,7 @@ class Terminal:
         self.data_dir = data_dir
         self.data_dir.mkdir(parents=True)
         self.inner = MemoryJournal()
-        self.world = World(self.inner, ids=itertools.count())
+        self.world = CalendarHarness(self.inner, ids=itertools.count())
 
     async def apply(self, plan: TBPlan, dies: Place | None = None) -> SyncResult:
         return await self._type(Request("apply", hash_document(plan.model_dump_json())), plan, dies)
@@ -50,7 +50,7 @@ class Terminal:
         calendar = WatchedCalendar(self.world.calendar, journal, self.world.time.now)
         if dies is not None and dies[0] == "call":
             _, nth, side = dies
-            self.world.calendar.inject(Crash(Died(), side), at=len(self.world.calendar.calls) + nth)
+            self.world.calendar.inject(Crash(ProcessDied(), side), at=len(self.world.calendar.calls) + nth)
         submitter = self.world.submitter(calendar=calendar, journal=journal)
         attempt, cause = await begin_attempt(self.data_dir, submitter, request)
         try:
@@ -188,6 +188,6 @@ async def dying(command: Awaitable[SyncResult]) -> bool:
     """Run a command and return whether it died before it came to an end."""
     try:
         await command
-    except Died:
+    except ProcessDied:
         return True
     return False

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from tests.command_line import COMMAND_LINE, programs, run_program
-from tests.fakes.google_mcp import Does, Google, GoogleMcp
+from tests.fakes.google_mcp import ConcurrentChange, Google, GoogleMcp
 from tests.unit.cli.test_sync_commands import CommandLine
 
 pytestmark = pytest.mark.process
@@ -134,8 +134,8 @@ async def kill_program(cli: CommandLine, google: GoogleMcp, number: int, tool: s
     output = cli.folder / "killed"
     fork = programs().start(COMMAND_LINE, "sync", *arguments, *where, environment=os.environ, output=output)
     if nth > 1:
-        google.inject(Does(lambda: None), tool=tool, applied=True, times=nth - 1)
-    google.inject(Does(lambda: fork.send_signal(number)), tool=tool, applied=True)
+        google.inject(ConcurrentChange(lambda: None), tool=tool, applied=True, times=nth - 1)
+    google.inject(ConcurrentChange(lambda: fork.send_signal(number)), tool=tool, applied=True)
     status = await asyncio.to_thread(fork.wait)
     assert status == {signal.SIGKILL: -signal.SIGKILL, signal.SIGINT: 130}[signal.Signals(number)], output.read_text()
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from sqlalchemy import text
 from tests.fakes.google_calendar import GoogleCalendarFake
+from tests.fakes.manual_clock import ManualClock
 from tests.fakes.one_calendar import OneCalendar
 
 from fateforger.adapters.store.store import Store, open_store
@@ -69,16 +70,6 @@ EXECUTOR = "program"
 PATIENT = 20.0
 """Seconds for a calendar read of a test that is not about slow calendars; the machine may be busy."""
 """The name of the program in its claims, the same after a restart."""
-
-
-@dataclass
-class ManualClock:
-    """A clock that does not move by itself."""
-
-    at: datetime = MORNING
-
-    def now(self) -> datetime:
-        return self.at
 
 
 async def find_owner() -> OwnerRecord:

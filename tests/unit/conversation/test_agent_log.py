@@ -46,7 +46,7 @@ def test_what_was_not_looked_at_is_not_counted() -> None:
 
 
 async def test_app_home_shows_what_was_done_for_that_person(harness: Harness, anna: Person) -> None:
-    agents = Agents(harness.store, harness.clock)  # type: ignore[arg-type]  # one clock for both, of the same shape
+    agents = Agents(harness.store, harness.clock)
     await anna.to_refine()
     titles = [part.text for part in (await harness.coordinator.home(ANNA)).parts if isinstance(part, Heading)]
     assert "What other agents did for you" not in titles

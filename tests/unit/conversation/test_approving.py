@@ -52,7 +52,7 @@ QUIET = {"name": "No calls before ten", "necessity": "must", "scope": "profile"}
 
 
 @dataclass
-class Town:
+class AgentHarness:
     """A program with an agent as its client."""
 
     harness: Harness
@@ -114,18 +114,18 @@ class Town:
 
 
 @pytest.fixture
-async def town(harness: Harness, anna: Person) -> Town:
-    agents = Agents(harness.store, harness.clock)  # type: ignore[arg-type]  # one clock for both, of the same shape
+async def town(harness: Harness, anna: Person) -> AgentHarness:
+    agents = Agents(harness.store, harness.clock)
     await agents.let_in()
     await anna.to_refine()
-    return Town(harness, anna, agents)
+    return AgentHarness(harness, anna, agents)
 
 
 BEFORE = ["09:00 Write report", "10:10 Review plans", "11:20 Mail", "12:30 Lunch"]
 
 
 async def test_nothing_changes_before_the_click_and_undo_takes_it_back(
-    town: Town, caplog: pytest.LogCaptureFixture
+    town: AgentHarness, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The whole way: preview, apply, calendar, undo. S215: the log of turns names the proposal."""
     caplog.set_level(logging.INFO, "fateforger.conversation.turn_runs")
@@ -150,7 +150,7 @@ async def test_nothing_changes_before_the_click_and_undo_takes_it_back(
     assert await town.state(proposal) == ("applied", ON_CALENDAR)
 
 
-async def test_a_second_click_and_a_replayed_one_do_nothing_more(town: Town) -> None:
+async def test_a_second_click_and_a_replayed_one_do_nothing_more(town: AgentHarness) -> None:
     """Also after Undo: an approval is good for one time."""
     proposal = await town.patch(AFTERNOON)
     await town.click(proposal, "apply")
@@ -168,10 +168,10 @@ async def test_it_is_answered_in_words_once_its_card_stands(tmp_path: Path, inte
     model = ScriptedModel(by=lambda p: ModelRejected("No.") if p.name.startswith("draft") else answers.pop(0))
     (tmp_path / "spoken").mkdir()
     harness = await open_harness_at(tmp_path / "spoken", model=model, calendar_write="commit")
-    agents, anna = Agents(harness.store, harness.clock), Person(harness)  # type: ignore[arg-type]  # one clock, of one shape
+    agents, anna = Agents(harness.store, harness.clock), Person(harness)
     await agents.let_in()
     await anna.to_refine("Write report", "Mail")
-    town = Town(harness, anna, agents)
+    town = AgentHarness(harness, anna, agents)
     proposal, before = await town.patch(AFTERNOON, RENAMED), await town.list_blocks()
     harness.clock.at += timedelta(minutes=1)
     await anna.says("what is it?")
@@ -202,7 +202,7 @@ async def _jobs(harness: Harness) -> AsyncIterator[Job]:
         yield job
 
 
-async def test_only_the_owner_decides(town: Town) -> None:
+async def test_only_the_owner_decides(town: AgentHarness) -> None:
     proposal = await town.patch(AFTERNOON)
     for answer in ("apply", "deny", "undo"):
         assert await town.click(proposal, answer, user="U_BEN") == f"<@{ANNA}> is asked here, so only they can answer."
@@ -211,7 +211,7 @@ async def test_only_the_owner_decides(town: Town) -> None:
     assert await town.list_blocks() == BEFORE
 
 
-async def test_denied_is_denied(town: Town) -> None:
+async def test_denied_is_denied(town: AgentHarness) -> None:
     proposal = await town.patch(AFTERNOON)
     assert await town.click(proposal, "deny") is None
     assert await town.click(proposal, "apply") == DECIDED
@@ -219,7 +219,7 @@ async def test_denied_is_denied(town: Town) -> None:
     assert await town.list_blocks() == BEFORE
 
 
-async def test_nothing_of_a_client_that_was_revoked_meanwhile_is_applied(town: Town) -> None:
+async def test_nothing_of_a_client_that_was_revoked_meanwhile_is_applied(town: AgentHarness) -> None:
     await town.agents.let_in("auditor")
     patch, rule = await town.patch(AFTERNOON), await town.constraint(QUIET)
     await town.harness.store.clients.revoke("robot", now=town.harness.clock.now())
@@ -232,7 +232,7 @@ async def test_nothing_of_a_client_that_was_revoked_meanwhile_is_applied(town: T
     assert await town.rules() == []
 
 
-async def test_after_a_day_it_is_too_late(town: Town) -> None:
+async def test_after_a_day_it_is_too_late(town: AgentHarness) -> None:
     proposal = await town.patch(AFTERNOON)
     town.harness.clock.at += timedelta(days=1)
     assert await town.click(proposal, "apply") is None
@@ -240,7 +240,7 @@ async def test_after_a_day_it_is_too_late(town: Town) -> None:
     assert (await town.anna.session()).sync.refine_undo == ()
 
 
-async def test_a_plan_that_changed_elsewhere_still_takes_what_fits_exactly(town: Town) -> None:
+async def test_a_plan_that_changed_elsewhere_still_takes_what_fits_exactly(town: AgentHarness) -> None:
     proposal = await town.patch(AFTERNOON)
     await town.anna.choose("Mail", "15 min later")
     assert await town.click(proposal, "apply") is None
@@ -248,7 +248,7 @@ async def test_a_plan_that_changed_elsewhere_still_takes_what_fits_exactly(town:
     assert (await town.state(proposal))[0] == "applied"
 
 
-async def test_a_plan_in_which_it_would_do_something_else_takes_nothing(town: Town) -> None:
+async def test_a_plan_in_which_it_would_do_something_else_takes_nothing(town: AgentHarness) -> None:
     """The same patch, but another block by now, or another one in its way."""
     proposal = await town.patch(AFTERNOON)
     await town.anna.choose("Write report", "15 min earlier")
@@ -260,7 +260,7 @@ async def test_a_plan_in_which_it_would_do_something_else_takes_nothing(town: To
     assert await town.list_blocks() == there
 
 
-async def test_what_is_not_what_was_approved_is_refused_in_the_turn_too(town: Town) -> None:
+async def test_what_is_not_what_was_approved_is_refused_in_the_turn_too(town: AgentHarness) -> None:
     """Between the click and its turn another change came first."""
     proposal = await town.patch(AFTERNOON)
     assert await town.approvals.answer(proposal, ANNA, "apply") is None
@@ -277,7 +277,7 @@ async def test_what_is_not_what_was_approved_is_refused_in_the_turn_too(town: To
 @pytest.mark.parametrize(
     ("answer", "state"), [("Do it anyway, for this day", "applied"), ("Leave the plan as it is", "denied")]
 )
-async def test_it_is_held_by_a_rule_like_any_change(town: Town, answer: str, state: str) -> None:
+async def test_it_is_held_by_a_rule_like_any_change(town: AgentHarness, answer: str, state: str) -> None:
     """S22: the person's own rule is against it, and only the person can set it aside."""
     rule = record_of("pm", name="No work from two", necessity="must", rule_kind="avoid_window")
     rule["payload"]["windows"] = [{"kind": "avoid", "start_time_local": "14:00", "end_time_local": "23:00"}]
@@ -300,7 +300,7 @@ async def test_it_is_held_by_a_rule_like_any_change(town: Town, answer: str, sta
     assert (await town.state(proposal))[0] == state
 
 
-async def test_what_fails_can_be_tried_again(town: Town) -> None:
+async def test_what_fails_can_be_tried_again(town: AgentHarness) -> None:
     """S216: a command that was given up is no success, and its second try is one of its own."""
     proposal = await town.patch(AFTERNOON)
     assert await town.approvals.answer(proposal, ANNA, "apply") is None
@@ -328,7 +328,7 @@ async def test_what_fails_can_be_tried_again(town: Town) -> None:
     assert "15:00 Write report" in await town.list_blocks()
 
 
-async def test_a_rule_that_was_not_written_is_not_applied(town: Town) -> None:
+async def test_a_rule_that_was_not_written_is_not_applied(town: AgentHarness) -> None:
     """Without what the store shows, a reply is no evidence."""
     proposal = await town.constraint(QUIET)
 
@@ -345,7 +345,7 @@ async def test_a_rule_that_was_not_written_is_not_applied(town: Town) -> None:
     assert await town.rules() == ["No calls before ten"]
 
 
-async def test_a_crash_after_the_yes_is_gone_on_with(town: Town) -> None:
+async def test_a_crash_after_the_yes_is_gone_on_with(town: AgentHarness) -> None:
     """Approved, and dead before the command was on its lane: the job of the click is tried again."""
     patch, rule = await town.patch(RENAMED), await town.constraint(QUIET)
     for proposal in (patch, rule):
@@ -360,7 +360,7 @@ async def test_a_crash_after_the_yes_is_gone_on_with(town: Town) -> None:
     assert len(await town.harness.store.constraints.of(ANNA)) == 1
 
 
-async def test_a_constraint_is_written_on_yes_and_taken_back(town: Town) -> None:
+async def test_a_constraint_is_written_on_yes_and_taken_back(town: AgentHarness) -> None:
     proposal = await town.constraint({**QUIET, "description": "Please, no calls before ten."})
     found = await town.harness.store.proposals.get(proposal)
     assert found is not None
@@ -384,7 +384,7 @@ async def test_a_constraint_is_written_on_yes_and_taken_back(town: Town) -> None
     assert await town.rules() == []
 
 
-async def test_a_constraint_that_would_do_something_else_by_now_is_not_written(town: Town) -> None:
+async def test_a_constraint_that_would_do_something_else_by_now_is_not_written(town: AgentHarness) -> None:
     first = await town.constraint(QUIET)
     await town.click(first, "apply")
     uid = (await town.agents.expect_success("list_constraints"))["constraints"][0]["uid"]
@@ -399,7 +399,7 @@ async def test_a_constraint_that_would_do_something_else_by_now_is_not_written(t
     assert await town.rules() == ["no work on mondays"]
 
 
-async def test_a_constraint_whose_effect_reads_differently_by_now_is_not_written(town: Town) -> None:
+async def test_a_constraint_whose_effect_reads_differently_by_now_is_not_written(town: AgentHarness) -> None:
     """The person changed the replaced rule after the card was made."""
     await town.click(await town.constraint(QUIET), "apply")
     (version,) = await town.harness.store.constraints.of(ANNA)
@@ -419,7 +419,7 @@ async def test_a_constraint_whose_effect_reads_differently_by_now_is_not_written
     assert await town.rules() == ["No calls before nine"]
 
 
-async def test_a_session_that_is_gone_takes_nothing(town: Town) -> None:
+async def test_a_session_that_is_gone_takes_nothing(town: AgentHarness) -> None:
     proposal = await town.patch(AFTERNOON)
     await town.anna.press("Cancel")
     assert await town.click(proposal, "apply") is None
@@ -429,7 +429,7 @@ async def test_a_session_that_is_gone_takes_nothing(town: Town) -> None:
     )
 
 
-async def test_what_cannot_be_proposed_is_said_at_once(town: Town) -> None:
+async def test_what_cannot_be_proposed_is_said_at_once(town: AgentHarness) -> None:
     """Each gets one sentence, and the person is not asked."""
     meeting(town.harness, "Standup", "16:00", "16:30")
     plan = await town.agents.expect_success("get_plan")

@@ -21,7 +21,7 @@ NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)
 PROMPT = Prompt(name="pick/1", role=Role.DECIDE, system="Pick.", user="One or two?")
 
 
-class Pick(BaseModel):
+class PickedNumber(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
     number: int
 
@@ -49,11 +49,11 @@ class Lines:
         """Do nothing: there is nothing to close."""
 
 
-def question(*, seconds: float = 5, tries: int = 2) -> ModelQuestion[Pick]:
-    return ModelQuestion(PROMPT, Pick, seconds=seconds, tries=tries, accept=_small)
+def question(*, seconds: float = 5, tries: int = 2) -> ModelQuestion[PickedNumber]:
+    return ModelQuestion(PROMPT, PickedNumber, seconds=seconds, tries=tries, accept=_small)
 
 
-def _small(pick: Pick) -> None:
+def _small(pick: PickedNumber) -> None:
     if pick.number > 2:
         raise BadInput("There is no such number.")
 
@@ -61,13 +61,13 @@ def _small(pick: Pick) -> None:
 async def test_a_right_answer_takes_one_call() -> None:
     model = Lines(['{"number": 1}'])
     asked = await ask(model, question())
-    assert (asked, len(model.prompts)) == (Pick(number=1), 1)
+    assert (asked, len(model.prompts)) == (PickedNumber(number=1), 1)
 
 
 async def test_s72_a_wrong_answer_goes_back_with_what_is_wrong() -> None:
     model = Lines(['{"number": "three"}', '{"number": 7}', '{"number": 2}'])
     asked = await ask(model, question(tries=3))
-    assert asked == Pick(number=2)
+    assert asked == PickedNumber(number=2)
     assert model.prompts[2].history == (
         (
             '{"number": "three"}',

@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 from tests.fakes.google_calendar import GoogleCalendarFake
-from tests.fakes.google_mcp import Does, Google, GoogleMcp, Hangs, Says
+from tests.fakes.google_mcp import ConcurrentChange, ErrorText, Google, GoogleMcp, NoAnswer
 from tests.fakes.google_store import GoogleStore
 from tests.fakes.google_tools import OneCalendar
 from tests.unit.conversation.person import AMSTERDAM, Harness, Person, meeting, open_harness_at
-from tests.unit.conversation.test_watching import Watch
+from tests.unit.conversation.test_watching import WatcherHarness
 
 from fateforger.adapters.calendar.calendars import McpCalendar, open_mcp_calendar
 from fateforger.calendar.execution import UNCHECKED_TOO
@@ -40,7 +40,7 @@ NOT_THERE = (
     "The calendar server does not find your calendar (Not Found). Please check that it still exists and that your login"
     " may use it."
 )
-EXPIRED = Says("MCP error -32600: Google API error: invalid_grant: Token has been expired or revoked.")
+EXPIRED = ErrorText("MCP error -32600: Google API error: invalid_grant: Token has been expired or revoked.")
 ALWAYS = 10_000
 
 
@@ -59,7 +59,7 @@ class GoogleHarness(Harness):
 
 
 @dataclass
-class Scene:
+class CommitHarness:
     """The server, its one calendar, and a person who is about to commit."""
 
     server: GoogleMcp
@@ -78,10 +78,10 @@ class Scene:
     def one_calendar(self) -> OneCalendar:
         return self.server.tools.calendars["primary"]
 
-    def storm(self, fault: Google | Says | Hangs, *, tool: str | None = None) -> None:
+    def storm(self, fault: Google | ErrorText | NoAnswer, *, tool: str | None = None) -> None:
         self.server.inject(fault, tool=tool, times=ALWAYS)
 
-    def after_one_create(self, happen: Does) -> None:
+    def after_one_create(self, happen: ConcurrentChange) -> None:
         """Let something happen once the first event is there."""
         self.server.inject(happen, tool="create-event", applied=True)
 
@@ -118,7 +118,7 @@ hasty = pytest.mark.parametrize("patience", [1.2])
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def scene(running: GoogleMcp, tmp_path: Path, patience: float) -> AsyncIterator[Scene]:
+async def scene(running: GoogleMcp, tmp_path: Path, patience: float) -> AsyncIterator[CommitHarness]:
     running.calm()
     store = GoogleStore(time_zone=AMSTERDAM)
     running.tools.calendars = {"primary": OneCalendar(store)}
@@ -129,12 +129,12 @@ async def scene(running: GoogleMcp, tmp_path: Path, patience: float) -> AsyncIte
         )
     ) as calendar:
         harness = GoogleHarness(opened.store, GoogleCalendarFake(store), opened.clock, "commit", real=calendar)
-        yield Scene(running, harness, Person(harness))
+        yield CommitHarness(running, harness, Person(harness))
         await harness.close()
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def ready(scene: Scene) -> Scene:
+async def ready(scene: CommitHarness) -> CommitHarness:
     await scene.anna.to_refine("Report", "Mail")
     return scene
 
@@ -142,7 +142,7 @@ async def ready(scene: Scene) -> Scene:
 # --- another zone ---
 
 
-async def test_a_plan_in_another_zone_than_the_calendars(scene: Scene) -> None:
+async def test_a_plan_in_another_zone_than_the_calendars(scene: CommitHarness) -> None:
     """S231: the instants are right in any zone of the calendar; a second commit has nothing to do, and Undo works."""
     scene.one_calendar().store.time_zone = "America/New_York"
     meeting(scene.harness, "Standup", "09:30", "10:00")
@@ -158,7 +158,7 @@ async def test_a_plan_in_another_zone_than_the_calendars(scene: Scene) -> None:
 # --- a calendar that may not be written, or is gone ---
 
 
-async def test_a_read_only_calendar(ready: Scene) -> None:
+async def test_a_read_only_calendar(ready: CommitHarness) -> None:
     """One sentence for all blocks; with leave to write, Try again does it."""
     ready.one_calendar().access_role = "reader"
     said = await ready.commit()
@@ -175,7 +175,7 @@ async def test_a_read_only_calendar(ready: Scene) -> None:
     await ready.ends_well()
 
 
-async def test_a_calendar_that_vanished_before_the_commit(ready: Scene) -> None:
+async def test_a_calendar_that_vanished_before_the_commit(ready: CommitHarness) -> None:
     gone = ready.server.tools.calendars.pop("primary")
     said = await ready.commit()
     assert (ready.anna.card.text, ready.events) == (NOTHING, {})
@@ -185,10 +185,10 @@ async def test_a_calendar_that_vanished_before_the_commit(ready: Scene) -> None:
     await ready.ends_well()
 
 
-async def test_a_calendar_that_vanishes_in_the_middle_of_a_commit(ready: Scene) -> None:
+async def test_a_calendar_that_vanishes_in_the_middle_of_a_commit(ready: CommitHarness) -> None:
     """The message names the written blocks and the others; Undo is offered, but fails while the calendar is away."""
     gone = ready.one_calendar()
-    ready.after_one_create(Does(ready.server.tools.calendars.clear))
+    ready.after_one_create(ConcurrentChange(ready.server.tools.calendars.clear))
     said = await ready.commit()
     assert (ready.anna.card.text, len(ready.created)) == (PART, 1)
     assert "On your calendar now: “" in said
@@ -210,11 +210,11 @@ async def test_a_calendar_that_vanishes_in_the_middle_of_a_commit(ready: Scene) 
     [
         (Google(401, "Invalid Credentials"), "Invalid Credentials"),
         (EXPIRED, "invalid\\_grant: Token has been expired or revoked"),
-        (Says("MCP error -32600: Authentication token is invalid or expired. Please re-run the authentication process."),
+        (ErrorText("MCP error -32600: Authentication token is invalid or expired. Please re-run the authentication process."),
          "Authentication token is invalid or expired"),
     ],
 )  # fmt: skip
-async def test_an_expired_login_before_the_commit(ready: Scene, fault: Google | Says, words: str) -> None:
+async def test_an_expired_login_before_the_commit(ready: CommitHarness, fault: Google | ErrorText, words: str) -> None:
     ready.storm(fault)
     for said in (await ready.commit(), await ready.try_again()):
         assert (ready.anna.card.text, ready.events) == (NOTHING, {})
@@ -224,9 +224,9 @@ async def test_an_expired_login_before_the_commit(ready: Scene, fault: Google | 
     await ready.ends_well()
 
 
-async def test_a_login_that_expires_in_the_middle_of_a_commit(ready: Scene) -> None:
+async def test_a_login_that_expires_in_the_middle_of_a_commit(ready: CommitHarness) -> None:
     """Paused: Try again says it once more while the login is dead, and goes on after it."""
-    ready.after_one_create(Does(lambda: ready.storm(EXPIRED)))
+    ready.after_one_create(ConcurrentChange(lambda: ready.storm(EXPIRED)))
     said = await ready.commit()
     assert (ready.anna.card.text, len(ready.created)) == (PART, 1)
     dead = NO_LOGIN.format(reason="invalid\\_grant: Token has been expired or revoked")
@@ -243,7 +243,7 @@ async def test_a_login_that_expires_in_the_middle_of_a_commit(ready: Scene) -> N
 
 
 @pytest.mark.parametrize("fault", [Google(403, "Rate Limit Exceeded"), Google(429, "User Rate Limit Exceeded")])
-async def test_a_short_storm_is_ridden_out(ready: Scene, fault: Google) -> None:
+async def test_a_short_storm_is_ridden_out(ready: CommitHarness, fault: Google) -> None:
     ready.server.inject(fault, tool="create-event", times=6)
     began = ready.harness.clock.at
     await ready.commit()
@@ -252,7 +252,7 @@ async def test_a_short_storm_is_ridden_out(ready: Scene, fault: Google) -> None:
 
 
 @pytest.mark.parametrize("fault", [Google(403, "Rate Limit Exceeded"), Google(429, "User Rate Limit Exceeded")])
-async def test_a_long_storm_pauses_and_try_again_goes_on(ready: Scene, fault: Google) -> None:
+async def test_a_long_storm_pauses_and_try_again_goes_on(ready: CommitHarness, fault: Google) -> None:
     """P18: bounded in time and in requests."""
     ready.storm(fault, tool="create-event")
     began = ready.harness.clock.at
@@ -269,7 +269,7 @@ async def test_a_long_storm_pauses_and_try_again_goes_on(ready: Scene, fault: Go
     await ready.ends_well()
 
 
-async def test_a_storm_that_meets_the_reading(ready: Scene) -> None:
+async def test_a_storm_that_meets_the_reading(ready: CommitHarness) -> None:
     ready.storm(Google(403, "Rate Limit Exceeded"))
     said = await ready.commit()
     assert (ready.anna.card.text, ready.events) == (NOTHING, {})
@@ -283,8 +283,8 @@ async def test_a_storm_that_meets_the_reading(ready: Scene) -> None:
 
 
 @hasty
-async def test_a_server_that_hangs_before_the_commit(ready: Scene) -> None:
-    ready.storm(Hangs())
+async def test_a_server_that_hangs_before_the_commit(ready: CommitHarness) -> None:
+    ready.storm(NoAnswer())
     async with asyncio.timeout(60):
         said = await ready.commit()
     assert (ready.anna.card.text, ready.events) == (NOTHING, {})
@@ -295,10 +295,10 @@ async def test_a_server_that_hangs_before_the_commit(ready: Scene) -> None:
 
 
 @hasty
-async def test_a_server_that_hangs_in_the_middle_of_a_commit(ready: Scene) -> None:
+async def test_a_server_that_hangs_in_the_middle_of_a_commit(ready: CommitHarness) -> None:
     """Two calls have no answer, and one of them arrived: the message says so, and its event is not made twice."""
-    ready.server.inject(Hangs(), tool="create-event", applied=True)
-    ready.server.inject(Does(lambda: ready.storm(Hangs())), tool="create-event", applied=True)
+    ready.server.inject(NoAnswer(), tool="create-event", applied=True)
+    ready.server.inject(ConcurrentChange(lambda: ready.storm(NoAnswer())), tool="create-event", applied=True)
     async with asyncio.timeout(60):
         said = await ready.commit()
     assert ready.anna.card.text == "I do not know yet how much of Monday 2 March is on your calendar."
@@ -314,10 +314,10 @@ async def test_a_server_that_hangs_in_the_middle_of_a_commit(ready: Scene) -> No
 
 
 @hasty
-async def test_a_restart_after_a_hang_makes_nothing_twice(ready: Scene) -> None:
+async def test_a_restart_after_a_hang_makes_nothing_twice(ready: CommitHarness) -> None:
     """S241, P3"""
-    ready.server.inject(Hangs(), tool="create-event", applied=True)
-    ready.server.inject(Does(lambda: ready.storm(Hangs())), tool="create-event", applied=True)
+    ready.server.inject(NoAnswer(), tool="create-event", applied=True)
+    ready.server.inject(ConcurrentChange(lambda: ready.storm(NoAnswer())), tool="create-event", applied=True)
     await ready.commit()
     ready.server.calm()
     ready.harness.restart()
@@ -328,14 +328,14 @@ async def test_a_restart_after_a_hang_makes_nothing_twice(ready: Scene) -> None:
 
 
 @hasty
-async def test_a_commit_of_which_nothing_is_known_is_found_out_by_itself(ready: Scene) -> None:
+async def test_a_commit_of_which_nothing_is_known_is_found_out_by_itself(ready: CommitHarness) -> None:
     """Without an answer to any call, the card says so; once there is one, it names the events and offers Undo.
 
     No click is needed; nothing is written meanwhile.
     """
-    watch = Watch(ready.harness, ready.anna)
-    ready.server.inject(Hangs(), tool="create-event", applied=True, times=4)
-    ready.server.inject(Hangs(), tool="get-event", times=ALWAYS)
+    watch = WatcherHarness(ready.harness, ready.anna)
+    ready.server.inject(NoAnswer(), tool="create-event", applied=True, times=4)
+    ready.server.inject(NoAnswer(), tool="get-event", times=ALWAYS)
     async with asyncio.timeout(60):
         said = await ready.commit()
     assert "I do not know yet whether this arrived: “Report” 09:00–10:00, “Mail” 10:10–11:10" in said

@@ -35,7 +35,7 @@ FULL_DAYS = (
 """Work that does not fit into a day: minutes, and whether it is deep."""
 
 
-class Gate:
+class GatedOptimizer:
     """An optimizer that waits to be opened, and finds nothing."""
 
     def __init__(self) -> None:
@@ -105,7 +105,7 @@ async def test_the_better_plan_replaces_the_first_one_and_the_card_says_what_cha
     harness: Harness, anna: Person
 ) -> None:
     """S255"""
-    gate = Gate()
+    gate = GatedOptimizer()
     harness.improver = Improver(gate.optimize)
     harness.restart()
     first, best = await full_day(anna)
@@ -124,7 +124,7 @@ async def test_the_better_plan_replaces_the_first_one_and_the_card_says_what_cha
 
 async def test_the_plan_that_the_person_went_on_with_stays(harness: Harness, anna: Person) -> None:
     """S255"""
-    gate = Gate()
+    gate = GatedOptimizer()
     harness.improver = Improver(gate.optimize)
     harness.restart()
     first, _ = await full_day(anna)
@@ -139,7 +139,7 @@ async def test_the_plan_that_the_person_went_on_with_stays(harness: Harness, ann
 
 async def test_a_restart_in_between_loses_nothing(harness: Harness, anna: Person) -> None:
     """S255"""
-    gate = Gate()
+    gate = GatedOptimizer()
     harness.improver = Improver(gate.optimize)
     harness.restart()
     _, best = await full_day(anna)

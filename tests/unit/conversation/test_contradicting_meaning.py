@@ -40,7 +40,7 @@ QUESTION = "You said earlier: “I'm vegetarian”. Does “I eat fish now” ta
 REPLACE, BOTH = "Yes, replace it", "Keep both"
 
 
-class Near:
+class NearIndex:
     """An index to which all that is known is that near, or that is in trouble."""
 
     def __init__(self, score: float, trouble: MemoryUnavailable | None = None) -> None:
@@ -101,7 +101,7 @@ async def opened(tmp_path: Path) -> AsyncIterator[Opener]:
 async def say(person: Person, words: str) -> None:
     """Say something, and let all of it be understood."""
     harness = person.harness
-    if isinstance(harness.index, Near):
+    if isinstance(harness.index, NearIndex):
         harness.index.known = await harness.remembered.of(ANNA)
     await person.says(words)
     await harness.work()
@@ -245,7 +245,7 @@ async def test_what_the_model_sees_is_the_statement_and_those_about_the_same(ope
 
 
 async def test_a_statement_with_other_topics_is_found_by_its_meaning(opened: Opener) -> None:
-    anna = await opened(judge=judging(1), index=Near(0.2), extractor=reading(topics=False))
+    anna = await opened(judge=judging(1), index=NearIndex(0.2), extractor=reading(topics=False))
     await say(anna, VEGETARIAN)
     await say(anna, FISH)
     assert QUESTION in anna.words
@@ -259,7 +259,7 @@ async def test_without_a_model_the_person_is_asked_about_what_is_near(
     asked: int,
 ) -> None:
     """Or about what shares a topic."""
-    anna = await opened(index=Near(score), extractor=reading(topics))
+    anna = await opened(index=NearIndex(score), extractor=reading(topics))
     await say(anna, VEGETARIAN)
     await say(anna, FISH)
     assert anna.words.count(QUESTION) == asked
@@ -267,14 +267,14 @@ async def test_without_a_model_the_person_is_asked_about_what_is_near(
 
 @pytest.mark.parametrize("error", [ModelUnreachable("Down."), ModelAuthFailed("No key.")])
 async def test_if_the_model_gives_no_answer_the_person_is_asked(opened: Opener, error: Exception) -> None:
-    anna = await opened(index=Near(0.4), judge=ScriptedModel(by=lambda _: error))
+    anna = await opened(index=NearIndex(0.4), judge=ScriptedModel(by=lambda _: error))
     await say(anna, VEGETARIAN)
     await say(anna, FISH)
     assert anna.words.count(QUESTION) == 1
 
 
 async def test_while_the_index_is_away_topics_are_compared(opened: Opener) -> None:
-    anna = await opened(judge=judging(1), index=Near(0.4, MemoryUnavailable("The index is away.")))
+    anna = await opened(judge=judging(1), index=NearIndex(0.4, MemoryUnavailable("The index is away.")))
     await say(anna, VEGETARIAN)
     await say(anna, FISH)
     assert anna.words.count(QUESTION) == 1

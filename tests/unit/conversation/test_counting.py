@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 from tests.command_line import run_program
+from tests.fakes.manual_clock import ManualClock
 from tests.fakes.scripted_model import ScriptedModel
-from tests.unit.conversation.person import MORNING, ManualClock
+from tests.unit.conversation.person import MORNING
 
 from fateforger.adapters.store.store import Store, open_store
 from fateforger.conversation.language.model_calls import CountingModel

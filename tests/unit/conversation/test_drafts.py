@@ -9,7 +9,7 @@ from datetime import date, time
 from typing import Any, TypeVar
 
 import pytest
-from tests.fakes.google_calendar import Fail
+from tests.fakes.google_calendar import CallFailure
 from tests.fakes.scripted_model import Line, ScriptedModel
 from tests.unit.conversation.person import Harness, Person, local, meeting
 
@@ -40,7 +40,7 @@ OWN = ["09:00 Report", "10:10 Mail", "12:30 Lunch", "17:30 Shut down"]
 """The draft of the program's own rules."""
 
 
-class Thinking:
+class HeldModel:
     """A model whose answers come when the test says so. ``under_way`` and ``most`` count requests at the same time."""
 
     time_factor = 1.0
@@ -68,7 +68,7 @@ class Thinking:
         """Do nothing: there is nothing to close."""
 
 
-def listening(harness: Harness, model: ScriptedModel | Thinking) -> Person:
+def listening(harness: Harness, model: ScriptedModel | HeldModel) -> Person:
     """Return a person in a program with that model."""
     harness.model = model
     harness.restart()
@@ -151,7 +151,7 @@ async def test_nothing_is_drafted_ahead_without_tasks(harness: Harness) -> None:
 
 async def test_s44_nothing_is_drafted_ahead_of_a_calendar_that_was_not_read(harness: Harness) -> None:
     for nth in range(8):
-        harness.calendar.inject(Fail(), verb="window", nth=nth)
+        harness.calendar.inject(CallFailure(), verb="window", nth=nth)
     model = ScriptedModel()
     anna = listening(harness, model)
     await enter_tasks(anna)
@@ -167,7 +167,7 @@ async def test_without_a_model_all_is_as_it_was(harness: Harness) -> None:
 
 
 async def test_s47_s119_a_draft_under_way_is_awaited_and_not_made_twice(harness: Harness) -> None:
-    model = Thinking(AFTER_TEN)
+    model = HeldModel(AFTER_TEN)
     anna = listening(harness, model)
     await enter_tasks(anna)
     await model.asked.wait()
@@ -248,7 +248,7 @@ async def test_s46_s232_each_cause_discards_a_finished_draft(harness: Harness, c
 
 @pytest.mark.parametrize("change", CAUSES)
 async def test_s46_s232_each_cause_cancels_a_draft_under_way(harness: Harness, change: Change) -> None:
-    model = Thinking()
+    model = HeldModel()
     anna = listening(harness, model)
     await enter_tasks(anna)
     await model.asked.wait()
@@ -361,7 +361,7 @@ async def test_a_finished_draft_survives_a_restart(harness: Harness) -> None:
 
 
 async def test_a_draft_under_way_ends_with_the_program(harness: Harness) -> None:
-    model = Thinking()
+    model = HeldModel()
     anna = listening(harness, model)
     await enter_tasks(anna)
     await model.asked.wait()
@@ -371,7 +371,7 @@ async def test_a_draft_under_way_ends_with_the_program(harness: Harness) -> None
 
 async def test_a_draft_is_not_saved_into_a_turn(harness: Harness) -> None:
     """A turn that another save came into would be made again, and its model asked again."""
-    model = Thinking(AFTER_TEN)
+    model = HeldModel(AFTER_TEN)
     anna = listening(harness, model)
     await enter_tasks(anna)
     await model.asked.wait()
@@ -385,7 +385,7 @@ async def test_a_draft_is_not_saved_into_a_turn(harness: Harness) -> None:
 
 
 async def test_cancelling_the_session_stops_its_draft(harness: Harness) -> None:
-    model = Thinking()
+    model = HeldModel()
     anna = listening(harness, model)
     await enter_tasks(anna)
     await model.asked.wait()
@@ -395,7 +395,7 @@ async def test_cancelling_the_session_stops_its_draft(harness: Harness) -> None:
 
 
 async def test_a_stopped_turn_ends_the_draft_that_it_asked_for(harness: Harness) -> None:
-    model = Thinking()
+    model = HeldModel()
     anna = listening(harness, model)
     going = asyncio.create_task(anna.to_skeleton("Report", "Mail"))
     await model.asked.wait()
@@ -409,7 +409,7 @@ async def test_a_stopped_turn_ends_the_draft_that_it_asked_for(harness: Harness)
 
 async def test_a_stopped_turn_leaves_the_draft_that_was_under_way(harness: Harness) -> None:
     """It is ready when the person goes on after all."""
-    model = Thinking(AFTER_TEN)
+    model = HeldModel(AFTER_TEN)
     anna = listening(harness, model)
     await enter_tasks(anna)
     await model.asked.wait()
@@ -441,7 +441,7 @@ async def test_a_turn_says_that_it_drafts_only_while_somebody_waits_for_it(harne
 
 
 async def test_two_sessions_draft_at_the_same_time(harness: Harness) -> None:
-    model = Thinking(AFTER_TEN, AFTER_TEN)
+    model = HeldModel(AFTER_TEN, AFTER_TEN)
     anna = listening(harness, model)
     bert = Person(harness, user="U_BERT")
     await enter_tasks(anna)

@@ -143,7 +143,7 @@ def test_autogen_is_imported_with_the_first_turn() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-class Silent:
+class SilentModel:
     """A model that never answers, and tells when it was asked and when it was let go."""
 
     time_factor = 1.0
@@ -166,7 +166,7 @@ class Silent:
 
 async def test_a_turn_that_is_cancelled_ends_its_call_of_the_model() -> None:
     """As when it takes longer than any turn should, or the program stops."""
-    model = Silent()
+    model = SilentModel()
     running = asyncio.create_task(
         run_turn(
             turn(

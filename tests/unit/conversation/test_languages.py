@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.factories.words import Answer, frame, inputs_of, new, opening, wants
-from tests.fakes.openai_server import KEY, MODEL, Says, model_server
+from tests.fakes.openai_server import KEY, MODEL, ScriptedAnswer, model_server
 from tests.fakes.scripted_model import Line, ScriptedModel
 from tests.unit.conversation.person import AMSTERDAM, ANNA, CHANNEL, Harness, Person, open_harness_at
 
@@ -149,7 +149,7 @@ def list_texts(messages: Iterable[Outgoing]) -> list[str]:
 @pytest.mark.parametrize("language", REFUSED_KEY)
 async def test_a_refused_key_is_said_in_the_language_of_the_person_and_once(tmp_path: Path, language: str) -> None:
     """S124: the card that follows in the background, because nothing was read for rules either, does not repeat it."""
-    async with model_server(lambda _: Says(status=401)) as server:
+    async with model_server(lambda _: ScriptedAnswer(status=401)) as server:
         model = open_model(Endpoint(url=server.url, model=MODEL, key=KEY))
         harness = await open_harness_at(tmp_path, model=model)
         harness.extractor = model

@@ -79,7 +79,7 @@ async def test_c_02_of_fifty_rules_the_one_that_matters_comes_first(harness: Har
     assert told.index("never eat shellfish") < told.index("gets an hour on Mondays")
 
 
-class Away:
+class UnfinishedIndex:
     """An index that is being built."""
 
     async def search(self, user_id: str, text: str, *, limit: int = 10) -> tuple[Recollection, ...]:
@@ -88,6 +88,6 @@ class Away:
 
 async def test_while_the_index_is_away_rules_are_found_by_spelling(harness: Harness) -> None:
     neutral = [rule(f"n{n}", f"project {n} gets an hour on Mondays", necessity="should") for n in range(50)]
-    harness.index = Away()
+    harness.index = UnfinishedIndex()
     prompt = await prompt_for(harness, "is shellfish allowed?", "ask", *neutral, rule("Food", "never eat shellfish"))
     assert prompt.index("never eat shellfish") < prompt.index("gets an hour on Mondays")

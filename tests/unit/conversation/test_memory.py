@@ -36,7 +36,7 @@ BUSY = wants("ask", rules=True)
 ANSWER = {"answer": "I see."}
 
 
-class Troubled(MemoryConstraints):
+class FailingConstraints(MemoryConstraints):
     """A store that can fail, or hang, when it is asked or written to."""
 
     def __init__(self) -> None:
@@ -66,8 +66,8 @@ class Troubled(MemoryConstraints):
 
 
 @pytest.fixture
-async def troubled(tmp_path: Path) -> AsyncIterator[tuple[Harness, Person, Troubled]]:
-    store = Troubled()
+async def troubled(tmp_path: Path) -> AsyncIterator[tuple[Harness, Person, FailingConstraints]]:
+    store = FailingConstraints()
     harness = await open_harness_at(tmp_path)
     harness.constraints, harness.patience = store, 1.0
     harness.restart()
@@ -90,7 +90,11 @@ def extracting(**by_text: Line) -> ScriptedModel:
 
 
 async def open_session(
-    path: Path, extractor: ScriptedModel, *, constraints: Troubled | None = None, model: ScriptedModel | None = None
+    path: Path,
+    extractor: ScriptedModel,
+    *,
+    constraints: FailingConstraints | None = None,
+    model: ScriptedModel | None = None,
 ) -> tuple[Harness, Person]:
     """Open a program that reads words, with a person in a running session."""
     harness = await open_harness_at(path, model=model or talking())
@@ -172,7 +176,7 @@ async def test_a_contradiction_is_settled_and_taken_back(anna: Person, harness: 
     ]  # fmt: skip
 
 
-async def test_a_command_that_is_repeated_writes_once(troubled: tuple[Harness, Person, Troubled]) -> None:
+async def test_a_command_that_is_repeated_writes_once(troubled: tuple[Harness, Person, FailingConstraints]) -> None:
     """This also holds when the program died between writing and saving: the result is the same, with its Undo."""
     _, anna, store = troubled
     await anna.to_tasks()
@@ -204,7 +208,9 @@ async def test_a_secret_is_refused(anna: Person, harness: Harness) -> None:
 # --- the store in trouble ---
 
 
-async def test_what_cannot_be_written_now_is_written_later(troubled: tuple[Harness, Person, Troubled]) -> None:
+async def test_what_cannot_be_written_now_is_written_later(
+    troubled: tuple[Harness, Person, FailingConstraints],
+) -> None:
     """S2, S117: it counts at once, the thread says so, and it lands once the store is back."""
     harness, anna, store = troubled
     await anna.to_tasks()
@@ -222,7 +228,7 @@ async def test_what_cannot_be_written_now_is_written_later(troubled: tuple[Harne
     assert (unsaved_versions(session), counting(session)) == ((), ["Bed at ten"])
 
 
-async def test_what_waits_is_limited_and_nothing_is_lost(troubled: tuple[Harness, Person, Troubled]) -> None:
+async def test_what_waits_is_limited_and_nothing_is_lost(troubled: tuple[Harness, Person, FailingConstraints]) -> None:
     """S117: beyond ten writes only the session holds the rule; one of the ten writes it along with its own."""
     harness, anna, store = troubled
     await anna.to_tasks()
@@ -241,7 +247,9 @@ async def test_what_waits_is_limited_and_nothing_is_lost(troubled: tuple[Harness
     assert len(await harness.remembered.of(anna.user)) == len(names), "each was written once"
 
 
-async def test_a_newer_word_stays_newer_than_what_lands_late(troubled: tuple[Harness, Person, Troubled]) -> None:
+async def test_a_newer_word_stays_newer_than_what_lands_late(
+    troubled: tuple[Harness, Person, FailingConstraints],
+) -> None:
     harness, anna, store = troubled
     await anna.to_tasks()
     store.down = True
@@ -254,7 +262,7 @@ async def test_a_newer_word_stays_newer_than_what_lands_late(troubled: tuple[Har
     assert counting(await anna.session()) == []
 
 
-async def test_no_reply_waits_for_a_hung_store(troubled: tuple[Harness, Person, Troubled]) -> None:
+async def test_no_reply_waits_for_a_hung_store(troubled: tuple[Harness, Person, FailingConstraints]) -> None:
     """S4: planning goes on with what is known, and says why."""
     harness, anna, store = troubled
     await anna.to_tasks()

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.factories.told_rules import NOTHING, build_extraction, rule
 from tests.factories.words import also, inputs, new, wants
-from tests.fakes.google_calendar import Fail
+from tests.fakes.google_calendar import CallFailure
 from tests.fakes.scripted_model import Line, ScriptedModel
 from tests.unit.conversation.person import ANNA, Harness, Person, meeting, open_harness_at
 
@@ -326,7 +326,9 @@ async def test_try_again_is_held_to_the_musts_too(anna: Person, harness: Harness
     await anna.to_refine("Report")
     await anna.pick("set_calendar_write", "commit")
     for nth in range(8):
-        harness.calendar.inject(Fail(CalendarUnreachable("The calendar does not answer.")), verb="window", nth=nth)
+        harness.calendar.inject(
+            CallFailure(CalendarUnreachable("The calendar does not answer.")), verb="window", nth=nth
+        )
     await anna.press("Commit to calendar")
     assert "Try again" in anna.labels()
     harness.calendar.calm()
@@ -467,7 +469,7 @@ async def test_a_message_that_says_no_rule_is_not_held_up(tmp_path: Path) -> Non
     await harness.close()
 
 
-class Stuck(ScriptedModel):
+class StuckModel(ScriptedModel):
     """Does not answer about some messages until it is let go."""
 
     def __init__(self, words: str, **by_text: Line) -> None:
@@ -497,7 +499,7 @@ async def test_messages_are_read_at_the_same_time(harness: Harness) -> None:
 
 async def test_one_stuck_message_holds_up_no_other(tmp_path: Path) -> None:
     """S1, S2: the later message's rule counts at once; the earlier one keeps its own time and is replaced by it."""
-    stuck = Stuck("tired", tired=build_extraction(bed("22:00")), party=build_extraction(bed("23:00")))
+    stuck = StuckModel("tired", tired=build_extraction(bed("22:00")), party=build_extraction(bed("23:00")))
     harness, anna = await open_session(tmp_path, stuck, extract_seconds=0)
 
     async def in_force() -> list[str]:

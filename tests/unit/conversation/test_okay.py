@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.fakes.google_calendar import Fail
+from tests.fakes.google_calendar import CallFailure
 from tests.unit.conversation.person import Harness, Person, open_harness_at
 
 BY_ITSELF = "so it goes to your calendar by itself."
@@ -70,7 +70,7 @@ async def test_it_is_not_so_unless_it_was_chosen(tmp_path: Path, when: str) -> N
 async def test_a_day_that_could_not_be_read_is_not_written_by_itself(okay: Harness) -> None:
     """S210: the meetings that the plan may run into are unknown."""
     for nth in range(20):
-        okay.calendar.inject(Fail(), verb="window", nth=nth)
+        okay.calendar.inject(CallFailure(), verb="window", nth=nth)
     anna = Person(okay)
     await anna.to_refine("Report", "Mail")
     assert BY_ITSELF not in anna.words

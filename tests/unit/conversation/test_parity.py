@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 import pytest
 from tests.factories.sessions import fields_of
-from tests.fakes.google_calendar import Answer, Fail
+from tests.fakes.google_calendar import Answer, CallFailure
 from tests.unit.conversation.person import AMSTERDAM, CHANNEL, MORNING, Harness, Person, buttons_in, meeting
 from tests.unit.conversation.test_open_musts import must
 
@@ -86,7 +86,7 @@ async def cards(anna: Person, harness: Harness) -> set[tuple[TimeboxingStage, st
     await anna.press("Refine")
     await _worse(anna, look)
     for nth in range(8):
-        harness.calendar.inject(Fail(CalendarUnreachable("Away.")), verb="window", nth=nth)
+        harness.calendar.inject(CallFailure(CalendarUnreachable("Away.")), verb="window", nth=nth)
     await anna.choose("B", "15 min later")
     await look()
     harness.calendar.calm()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.fakes.google_calendar import Answer, Fail
+from tests.fakes.google_calendar import Answer, CallFailure
 from tests.unit.conversation.person import Harness, Person, meeting, open_harness_at
 from tests.unit.conversation.test_person_edits import drag, event
 
@@ -77,7 +77,7 @@ async def test_brakes_and_linked_events_are_in_the_preview(tmp_path: Path) -> No
 async def test_a_calendar_that_cannot_be_read_is_said(harness: Harness, anna: Person) -> None:
     await anna.to_refine("Report")
     for nth in range(12):
-        harness.calendar.inject(Fail(CalendarUnreachable("Away.")), verb="window", nth=nth)
+        harness.calendar.inject(CallFailure(CalendarUnreachable("Away.")), verb="window", nth=nth)
     await anna.press("Preview")
     assert "⚠️ Away." in anna.beside("preview")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.fakes.google_calendar import Answer as Reply
-from tests.fakes.google_calendar import Fail
+from tests.fakes.google_calendar import CallFailure
 from tests.unit.conversation.person import Harness, Person, open_harness_at
 
 from fateforger.calendar.event import EventImage
@@ -328,7 +328,7 @@ async def test_a_drag_between_the_look_and_the_write_is_asked(held: Harness, ben
     await ben.press("Back to refine")
     await ben.choose("Mail", "15 min later")
     drag(held, "Mail", 240)
-    held.calendar.inject(Fail(CalendarUnreachable("Away.")), verb="window", nth=0)
+    held.calendar.inject(CallFailure(CalendarUnreachable("Away.")), verb="window", nth=0)
     await ben.press("Commit to calendar")
     assert held.on_calendar()["Mail"] == "14:10-15:10"
     assert MOVED in ben.words

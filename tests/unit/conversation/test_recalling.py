@@ -8,9 +8,10 @@ from contextlib import asynccontextmanager
 
 import pytest
 from tests.factories.constraints import version_of
+from tests.fakes.manual_clock import ManualClock
 from tests.fakes.memory_constraints import MemoryConstraints
 from tests.fakes.memory_index import MemoryIndex
-from tests.unit.conversation.person import MORNING, Harness, ManualClock
+from tests.unit.conversation.person import MORNING, Harness
 from tests.unit.conversation.rules import CALLS, QUIET, RULES
 from tests.unit.conversation.sessions import plan_session
 

@@ -12,7 +12,7 @@ import pytest
 from tests.factories.told_day import LINES, SECRET_WORDS, speaking, told_day
 from tests.factories.words import inputs_of, new, wants
 from tests.factories.words import opening as begins
-from tests.fakes.openai_server import KEY, MODEL, Says, model_server
+from tests.fakes.openai_server import KEY, MODEL, ScriptedAnswer, model_server
 from tests.fakes.scripted_model import ScriptedModel
 from tests.unit.conversation.person import AMSTERDAM, ANNA, CHANNEL, MORNING, Harness, Person, open_harness_at
 
@@ -204,8 +204,8 @@ async def test_prompts_and_titles_are_never_logged(tmp_path: Path, caplog: pytes
     """S221: at no level, over a day of words, through the real client of a model and the real database."""
     caplog.set_level(logging.DEBUG)
     caplog.set_level(logging.DEBUG, "fateforger")
-    lines = (Says(line if isinstance(line, str) else json.dumps(line)) for line in LINES)
-    async with model_server(lambda asked: Says("") if "You draft" in asked.system else next(lines)) as server:
+    lines = (ScriptedAnswer(line if isinstance(line, str) else json.dumps(line)) for line in LINES)
+    async with model_server(lambda asked: ScriptedAnswer("") if "You draft" in asked.system else next(lines)) as server:
         model = ChatModel(Endpoint(server.url, MODEL, KEY))
         harness = await open_harness_at(tmp_path, model=model)
         await told_day(harness)

@@ -389,7 +389,7 @@ async def test_near_duplicates_are_offered_for_merging(anna: Person, harness: Ha
     assert (await newest(harness, "Rule calls")).retired
 
 
-class Away(MemoryConstraints):
+class UnreachableConstraints(MemoryConstraints):
     async def of(self, user_id: str) -> tuple[Version, ...]:
         raise StoreUnavailable(f"Nothing of {user_id} can be read.")
 
@@ -408,7 +408,7 @@ async def test_while_the_store_is_away_forms_say_so(anna: Person, harness: Harne
     """Planning goes on; a form shows what the session knows."""
     await store_rules(harness, "gym")
     await anna.to_frame()
-    harness.constraints = Away()
+    harness.constraints = UnreachableConstraints()
     harness.restart()
     shown = await anna.look("rules")
     assert (words_in(shown).splitlines()[0], list_names(shown)) == (NOT_ALL, ["Rule gym"])
@@ -465,7 +465,7 @@ async def test_a_command_without_a_session_is_carried_out_once(anna: Person, har
 
 
 async def test_without_a_session_and_a_store_a_form_says_so(anna: Person, harness: Harness) -> None:
-    harness.constraints = Away()
+    harness.constraints = UnreachableConstraints()
     harness.restart()
     with pytest.raises(BadInput) as caught:
         await anna.look("rules")

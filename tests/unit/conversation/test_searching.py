@@ -29,7 +29,7 @@ PEANUTS = version_of("peanuts", user=ANNA, description="no peanuts, ever", name=
 LATER = "2026-03-01T00:00:00+00:00"
 
 
-class Asked(MemoryIndex):
+class CountingIndex(MemoryIndex):
     """An index that counts its queries, and hangs on request."""
 
     def __init__(self) -> None:
@@ -45,12 +45,12 @@ class Asked(MemoryIndex):
 
 
 @pytest.fixture
-def index() -> Asked:
-    return Asked()
+def index() -> CountingIndex:
+    return CountingIndex()
 
 
 @pytest.fixture
-async def harness(tmp_path: Path, index: Asked) -> AsyncIterator[Harness]:
+async def harness(tmp_path: Path, index: CountingIndex) -> AsyncIterator[Harness]:
     harness = await open_harness_at(tmp_path)
     harness.index = index
     for version in (GYM, PEANUTS):
@@ -81,7 +81,7 @@ def uids(view: MemoryToolResult) -> set[str]:
     return {row.uid for row in view.rows}
 
 
-async def test_s95_what_the_index_finds_is_shown_once(harness: Harness, index: Asked) -> None:
+async def test_s95_what_the_index_finds_is_shown_once(harness: Harness, index: CountingIndex) -> None:
     view = await asking(harness, "peanuts", "no peanuts ever")
     assert (uids(view), view.total, view.lines) == ({"peanuts"}, 1, ())
     assert index.queries[-2:] == ["peanuts", "no peanuts ever"]
@@ -92,7 +92,7 @@ async def test_rows_that_were_named_stay_beside_it(harness: Harness) -> None:
     assert uids(view) == {"gym", "peanuts"}
 
 
-async def test_nothing_is_shown_from_the_index_itself(harness: Harness, index: Asked) -> None:
+async def test_nothing_is_shown_from_the_index_itself(harness: Harness, index: CountingIndex) -> None:
     """The index may still hold rules that were put away or changed, those of others, and some that never existed."""
     gone = version_of("peanuts", user=ANNA, status="declined", at=LATER)
     changed = version_of("gym", user=ANNA, description="swimming at seven", name="Swimming", at=LATER)
@@ -107,7 +107,9 @@ async def test_nothing_found_shows_everything_and_says_so(harness: Harness) -> N
     assert (uids(view), view.lines) == ({"gym", "peanuts"}, ("I found no rule of yours about “bicycle”.",))
 
 
-async def test_what_is_only_a_little_similar_is_no_answer(harness: Harness, index: Asked, monkeypatch: Any) -> None:
+async def test_what_is_only_a_little_similar_is_no_answer(
+    harness: Harness, index: CountingIndex, monkeypatch: Any
+) -> None:
     """“What do you know about my mornings?” is not answered with a rule about something else."""
 
     async def search(user_id: str, text: str, *, limit: int = 10) -> tuple[Recollection, ...]:
@@ -130,7 +132,7 @@ async def test_while_nothing_is_known_nothing_is_found(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("how", ["none", "down", "hung"])
-async def test_without_an_index_spelling_has_to_do(harness: Harness, index: Asked, how: str) -> None:
+async def test_without_an_index_spelling_has_to_do(harness: Harness, index: CountingIndex, how: str) -> None:
     """S187: never silently empty."""
     harness.index = None if how == "none" else index
     if how == "hung":
@@ -146,7 +148,7 @@ async def test_without_an_index_and_similar_words_everything_is_shown(harness: H
     assert (uids(view), view.lines) == ({"gym", "peanuts"}, (NO_INDEX,))
 
 
-async def test_an_index_that_was_not_seen_to_work_is_not_asked(harness: Harness, index: Asked) -> None:
+async def test_an_index_that_was_not_seen_to_work_is_not_asked(harness: Harness, index: CountingIndex) -> None:
     """Each write here wakes the one that makes it follow."""
     indexing = Indexer(harness.store.constraints, index)
     with pytest.raises(MemoryUnavailable):

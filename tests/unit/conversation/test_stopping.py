@@ -10,7 +10,7 @@ from typing import Any
 
 from tests.factories.words import wants
 from tests.fakes.google_calendar import Answer
-from tests.fakes.openai_server import KEY, MODEL, ModelServer, Says, model_server
+from tests.fakes.openai_server import KEY, MODEL, ModelServer, ScriptedAnswer, model_server
 from tests.fakes.scripted_model import ScriptedModel
 from tests.unit.conversation.person import Harness, Person
 
@@ -44,7 +44,7 @@ def without_traces(session: Session) -> Session:
 
 @asynccontextmanager
 async def speaking() -> AsyncIterator[tuple[ModelServer, Model]]:
-    async with model_server(lambda _: Says(slow=True)) as server:
+    async with model_server(lambda _: ScriptedAnswer(slow=True)) as server:
         model = ChatModel(Endpoint(server.url, MODEL, KEY))
         yield server, model
         await model.aclose()

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 import pytest
-from tests.fakes.google_calendar import Answer, Fail
+from tests.fakes.google_calendar import Answer, CallFailure
 from tests.unit.conversation.person import Harness, Person
 
 from fateforger.calendar.ports import Rejected
@@ -40,7 +40,9 @@ async def no_commit_at_all(harness: Harness, anna: Person) -> None:
     """Commit while the calendar cannot be read, so that nothing is written."""
     await anna.to_refine("Report", "Mail")
     for nth in range(8):
-        harness.calendar.inject(Fail(CalendarUnreachable("The calendar does not answer.")), verb="window", nth=nth)
+        harness.calendar.inject(
+            CallFailure(CalendarUnreachable("The calendar does not answer.")), verb="window", nth=nth
+        )
     await anna.press("Commit to calendar")
     harness.calendar.calm()
 

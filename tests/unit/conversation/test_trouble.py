@@ -8,7 +8,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from tests.fakes.google_calendar import Answer, Crash, Fail, LoseAnswer
+from tests.factories.trouble import ProcessDied
+from tests.fakes.google_calendar import Answer, CallFailure, Crash, LostAnswer
 from tests.unit.conversation.person import AMSTERDAM, CHANNEL, MORNING, Harness, Person, meeting
 
 from fateforger.calendar.ports import Rejected
@@ -24,9 +25,11 @@ DOWN = CalendarUnreachable("The calendar does not answer.")
 
 async def test_a_calendar_that_cannot_be_read_is_no_empty_day(harness: Harness, anna: Person) -> None:
     """S40: why it could not be read, with a button to try again; never an empty day taken for granted."""
-    harness.calendar.inject(Fail(CalendarNotFound("There is no calendar “primary” at this address.")), verb="window")
     harness.calendar.inject(
-        Fail(CalendarNotFound("There is no calendar “primary” at this address.")), verb="window", nth=1
+        CallFailure(CalendarNotFound("There is no calendar “primary” at this address.")), verb="window"
+    )
+    harness.calendar.inject(
+        CallFailure(CalendarNotFound("There is no calendar “primary” at this address.")), verb="window", nth=1
     )
     await anna.to_frame()
     assert (
@@ -43,7 +46,7 @@ async def test_a_calendar_that_cannot_be_read_is_no_empty_day(harness: Harness, 
 async def test_a_draft_without_the_calendar_says_so(harness: Harness, anna: Person) -> None:
     """S119: the flow goes on; Redo makes a new draft around the meetings once they are known."""
     for nth in range(4):
-        harness.calendar.inject(Fail(DOWN), verb="window", nth=nth)
+        harness.calendar.inject(CallFailure(DOWN), verb="window", nth=nth)
     await anna.to_skeleton("Report")
     assert "⚠️ I could not read your calendar just now: The calendar does not answer." in anna.words
     assert "Meetings may be missing here; Redo step looks again." in anna.words
@@ -58,7 +61,7 @@ async def test_a_change_that_cannot_be_written_is_kept_and_tried_again(harness: 
     """Issue: the calendar cannot be reached in Refine: the change stays in the plan, with a button to try again."""
     await anna.to_refine("Report", "Mail")
     for nth in range(8):
-        harness.calendar.inject(Fail(DOWN), verb="window", nth=nth)
+        harness.calendar.inject(CallFailure(DOWN), verb="window", nth=nth)
     await anna.choose("Mail", "15 min later")
     assert harness.on_calendar() == {}
     assert "⚠️ The calendar does not answer." in anna.words
@@ -79,7 +82,7 @@ async def test_a_commit_that_cannot_begin_can_be_tried_again(harness: Harness, a
     """S84: the baseline cannot be read, so nothing is written, and Try again commits."""
     await anna.to_refine("Report")
     for nth in range(8):
-        harness.calendar.inject(Fail(DOWN), verb="window", nth=nth)
+        harness.calendar.inject(CallFailure(DOWN), verb="window", nth=nth)
     await anna.press("Commit to calendar")
     assert anna.card.text == "Monday 2 March is not on your calendar yet."
     assert "⚠️ None of it has been written, and your plan is safe here.\n- The calendar does not answer." in anna.words
@@ -99,7 +102,7 @@ async def test_a_commit_that_fails_after_changes_were_written_does_not_deny_them
     await anna.to_refine("Report")
     await anna.choose("Report", "15 min later")
     for nth in range(8):
-        harness.calendar.inject(Fail(DOWN), verb="window", nth=nth)
+        harness.calendar.inject(CallFailure(DOWN), verb="window", nth=nth)
     await anna.press("Commit to calendar")
     assert anna.card.text == "Monday 2 March was not committed."
     assert "what is there from before is still there" in anna.words
@@ -147,7 +150,7 @@ async def test_an_undo_that_cannot_be_done_changes_nothing(harness: Harness, ann
     kept = harness.on_calendar()
     for verb in ("window", "get"):
         for nth in range(8):
-            harness.calendar.inject(Fail(DOWN), verb=verb, nth=nth)
+            harness.calendar.inject(CallFailure(DOWN), verb=verb, nth=nth)
     await anna.press("Undo")
     assert harness.on_calendar() == kept
     assert (await anna.session()).stage is TimeboxingStage.REVIEW_COMMIT
@@ -159,13 +162,9 @@ async def test_an_undo_that_cannot_be_done_changes_nothing(harness: Harness, ann
 
 async def test_a_lost_answer_writes_nothing_twice(harness: Harness, anna: Person) -> None:
     await anna.to_refine("Report", "Mail")
-    harness.calendar.inject(LoseAnswer(), verb="create")
+    harness.calendar.inject(LostAnswer(), verb="create")
     await anna.press("Commit to calendar")
     assert harness.on_calendar() == {"Report": "09:00-10:00", "Mail": "10:10-11:10", "Lunch": "12:30-13:15"}
-
-
-class Killed(BaseException):
-    """The process dies here."""
 
 
 class DropSave:
@@ -197,7 +196,7 @@ async def test_a_crash_between_calendar_and_database_leads_to_the_same_end(
         await anna.choose("Mail", "15 min later")
     if label == "Undo":
         await anna.press("Commit to calendar")
-    sessions = DropSave(harness.store.sessions, Killed)
+    sessions = DropSave(harness.store.sessions, ProcessDied)
 
     def reborn() -> None:
         harness.restart()
@@ -211,7 +210,7 @@ async def test_a_crash_between_calendar_and_database_leads_to_the_same_end(
     async def dying(command: Any, tell: Any = None) -> None:
         sent.append(command)
         sessions.armed = True
-        with pytest.raises(Killed):
+        with pytest.raises(ProcessDied):
             await handle(command)
 
     harness.coordinator.handle = dying  # type: ignore[method-assign]
@@ -242,7 +241,7 @@ async def test_a_crash_between_calendar_and_database_leads_to_the_same_end(
 async def test_a_process_that_dies_in_the_middle_of_writing_goes_on(harness: Harness, anna: Person) -> None:
     """Killed between two calls to the calendar: the repeated command finishes the same transaction."""
     await anna.to_refine("Report", "Mail")
-    harness.calendar.inject(Crash(Killed(), when="after"), verb="create", nth=1)
+    harness.calendar.inject(Crash(ProcessDied(), when="after"), verb="create", nth=1)
     sent: list[Any] = []
     handle = harness.coordinator.handle
 

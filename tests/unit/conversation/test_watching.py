@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from tests.factories.sessions import with_fields
-from tests.fakes.google_calendar import Answer, Fail, LoseAnswer, Race
+from tests.fakes.google_calendar import Answer, CallFailure, LostAnswer, Race
 from tests.fakes.one_calendar import OneCalendar
 from tests.unit.conversation.person import AMSTERDAM, CHANNEL, MORNING, Harness, Person, meeting, open_harness_at
 from tests.unit.conversation.test_person_edits import drag, event
@@ -55,7 +55,7 @@ class Reader:
 
 
 @dataclass
-class Watch:
+class WatcherHarness:
     """A watcher whose time is moved by hand, and the lane that it fills."""
 
     harness: Harness
@@ -101,8 +101,8 @@ class Watch:
 
 
 @pytest.fixture
-def watch(harness: Harness, anna: Person) -> Watch:
-    return Watch(harness, anna)
+def watch(harness: Harness, anna: Person) -> WatcherHarness:
+    return WatcherHarness(harness, anna)
 
 
 # --- how often ---
@@ -144,11 +144,11 @@ def test_only_days_that_somebody_plans_are_watched(changes: dict[str, object], e
     assert poll_interval(open_session(**changes), MORNING) == expected
 
 
-def test_a_pace_slower_than_slow_stays(watch: Watch) -> None:
+def test_a_pace_slower_than_slow_stays(watch: WatcherHarness) -> None:
     assert poll_interval(open_session(), MORNING + timedelta(hours=1), seconds=300) == 300
 
 
-async def test_a_touch_wakes_it(watch: Watch, anna: Person) -> None:
+async def test_a_touch_wakes_it(watch: WatcherHarness, anna: Person) -> None:
     await anna.to_committed("Report")
     assert await watch.reads_in(rounds=12) == 12
     watch.harness.clock.at += timedelta(minutes=30)
@@ -159,14 +159,14 @@ async def test_a_touch_wakes_it(watch: Watch, anna: Person) -> None:
     assert await watch.reads_in(rounds=48) == 0
 
 
-async def test_one_read_per_day_however_many_sessions(watch: Watch, harness: Harness, anna: Person) -> None:
+async def test_one_read_per_day_however_many_sessions(watch: WatcherHarness, harness: Harness, anna: Person) -> None:
     await anna.to_frame()
     await Person(harness).to_frame()
     assert await watch.reads_in(rounds=3) == 3
     assert set(watch.reader.reads) == {(MORNING.date(), AMSTERDAM)}
 
 
-async def test_nobody_looks_while_a_plan_is_written(watch: Watch, anna: Person) -> None:
+async def test_nobody_looks_while_a_plan_is_written(watch: WatcherHarness, anna: Person) -> None:
     await anna.to_committed("Report")
     watch.reader.writing = True
     assert await watch.reads_in(rounds=3) == 0
@@ -183,11 +183,11 @@ async def test_the_engine_says_when_it_writes(harness: Harness, anna: Person) ->
     assert (seen, harness.submitter.writing) == ([True], False)
 
 
-async def test_a_calendar_that_does_not_answer_is_left_alone_ever_longer(watch: Watch, anna: Person) -> None:
+async def test_a_calendar_that_does_not_answer_is_left_alone_ever_longer(watch: WatcherHarness, anna: Person) -> None:
     """10 s, 20 s, 40 s and so on, three quarters of it by this jitter, at most five minutes; then as before."""
     await anna.to_committed("Report")
     for nth in range(20):
-        watch.harness.calendar.inject(Fail(DOWN), verb="window", nth=nth)
+        watch.harness.calendar.inject(CallFailure(DOWN), verb="window", nth=nth)
     tried: list[float] = []
     began = watch.harness.clock.at
     while len(tried) < 8:
@@ -203,11 +203,13 @@ async def test_a_calendar_that_does_not_answer_is_left_alone_ever_longer(watch: 
     assert "could not read" not in anna.words
 
 
-async def test_a_calendar_that_wants_fewer_requests_is_asked_again_when_it_may(watch: Watch, anna: Person) -> None:
+async def test_a_calendar_that_wants_fewer_requests_is_asked_again_when_it_may(
+    watch: WatcherHarness, anna: Person
+) -> None:
     """S200: what a person waits for comes first; the watching goes on as soon as there is room, and not later."""
     await anna.to_committed("Report")
     busy = CalendarUnreachable("Please try again in 22 seconds.", retry_after=22.0, reason="so many a minute")
-    watch.harness.calendar.inject(Fail(busy), verb="window", nth=0)
+    watch.harness.calendar.inject(CallFailure(busy), verb="window", nth=0)
     tried: list[float] = []
     began = watch.harness.clock.at
     for _ in range(60):
@@ -219,7 +221,7 @@ async def test_a_calendar_that_wants_fewer_requests_is_asked_again_when_it_may(w
     assert [round(later - sooner) for sooner, later in pairwise(tried)] == [22, 5, 5]
 
 
-async def test_what_has_to_be_asked_for_one_by_one_slows_it_down(watch: Watch, anna: Person) -> None:
+async def test_what_has_to_be_asked_for_one_by_one_slows_it_down(watch: WatcherHarness, anna: Person) -> None:
     """A look at a day with many blocks moved away costs a request for each: 40 a minute are not exceeded."""
     titles = [f"Task {n}" for n in range(8)]
     await anna.to_committed(*titles)
@@ -232,7 +234,7 @@ async def test_what_has_to_be_asked_for_one_by_one_slows_it_down(watch: Watch, a
     assert len(watch.harness.calendar.calls) - calls <= 60
 
 
-async def test_a_block_that_left_the_day_and_came_back_is_news_each_time(watch: Watch, anna: Person) -> None:
+async def test_a_block_that_left_the_day_and_came_back_is_news_each_time(watch: WatcherHarness, anna: Person) -> None:
     """S460: it is not reported as gone, and stays when the plan is written again."""
     await anna.to_committed("Report", "Mail")
     drag(watch.harness, "Mail", 24 * 60)
@@ -251,7 +253,7 @@ async def test_a_round_that_fails_does_not_end_the_watching(harness: Harness, an
     errors: list[Exception] = [StoreUnavailable("The disk is full."), RuntimeError("a bug")] * 2
     survived = asyncio.Event()
 
-    class Broken:
+    class BrokenReader:
         def __getattr__(self, name: str) -> Any:
             return getattr(harness.store.sessions, name)
 
@@ -263,7 +265,7 @@ async def test_a_round_that_fails_does_not_end_the_watching(harness: Harness, an
             return found
 
     watcher = Watcher(
-        sessions=Broken(),
+        sessions=BrokenReader(),
         jobs=harness.store.jobs,
         calendars=OneCalendar(harness.submitter, harness.submitter),
         clock=harness.clock,
@@ -278,7 +280,7 @@ async def test_a_round_that_fails_does_not_end_the_watching(harness: Harness, an
 # --- what is noticed ---
 
 
-async def test_an_unchanged_day_writes_nothing(watch: Watch, anna: Person) -> None:
+async def test_an_unchanged_day_writes_nothing(watch: WatcherHarness, anna: Person) -> None:
     """S82: no version of the session, no message, no transaction."""
     await anna.to_committed("Report", "Mail")
     meeting(watch.harness, "Far away", "09:00", "10:00", day=date(2026, 3, 9))
@@ -290,7 +292,7 @@ async def test_an_unchanged_day_writes_nothing(watch: Watch, anna: Person) -> No
     assert await watch.harness.store.journal.history(watch.harness.calendar.key) == transactions
 
 
-async def test_a_dragged_block_shows_its_new_time(watch: Watch, anna: Person) -> None:
+async def test_a_dragged_block_shows_its_new_time(watch: WatcherHarness, anna: Person) -> None:
     """S213, S242: in the same slot, one sentence, once; and it is not reverted afterwards."""
     await anna.to_committed("Report", "Mail")
     drag(watch.harness, "Mail", 240)
@@ -303,7 +305,7 @@ async def test_a_dragged_block_shows_its_new_time(watch: Watch, anna: Person) ->
     assert watch.harness.on_calendar() == {"Report": "09:00-10:00", "Mail": "14:10-15:10", "Lunch": "12:30-13:15"}
 
 
-async def test_it_is_no_sign_of_life(watch: Watch, anna: Person) -> None:
+async def test_it_is_no_sign_of_life(watch: WatcherHarness, anna: Person) -> None:
     await anna.to_committed("Report")
     touched = (await anna.session()).touched_at
     drag(watch.harness, "Report", 15)
@@ -311,7 +313,7 @@ async def test_it_is_no_sign_of_life(watch: Watch, anna: Person) -> None:
     assert (await anna.session()).touched_at == touched
 
 
-async def test_a_deleted_block_leaves_the_plan(watch: Watch, anna: Person) -> None:
+async def test_a_deleted_block_leaves_the_plan(watch: WatcherHarness, anna: Person) -> None:
     await anna.to_committed("Report", "Mail", "Calls")
     watch.harness.calendar.store.user_delete(event(watch.harness, "Mail").id)
     assert await watch.after() == 2  # the first message of the thread counts blocks, too
@@ -320,7 +322,7 @@ async def test_a_deleted_block_leaves_the_plan(watch: Watch, anna: Person) -> No
     assert "4 blocks" in anna.root
 
 
-async def test_a_new_meeting_on_top_of_a_block_is_warned_about(watch: Watch, anna: Person) -> None:
+async def test_a_new_meeting_on_top_of_a_block_is_warned_about(watch: WatcherHarness, anna: Person) -> None:
     await anna.to_committed("Report")
     meeting(watch.harness, "Fire drill", "09:30", "10:30")
     assert await watch.after() == 1
@@ -329,7 +331,7 @@ async def test_a_new_meeting_on_top_of_a_block_is_warned_about(watch: Watch, ann
 
 
 async def test_after_a_meeting_moved_unseen_one_press_fits_the_rest_and_one_undo_brings_it_back(
-    watch: Watch, anna: Person
+    watch: WatcherHarness, anna: Person
 ) -> None:
     """S200, S202, S213: the read happens by itself; the button that it brings works on the day as read."""
     store, harness = watch.harness.calendar.store, watch.harness
@@ -365,7 +367,7 @@ async def test_after_a_meeting_moved_unseen_one_press_fits_the_rest_and_one_undo
 
 
 @pytest.mark.parametrize("stage", ["frame", "skeleton", "refine"])
-async def test_meetings_come_change_and_go_in_every_stage(watch: Watch, anna: Person, stage: str) -> None:
+async def test_meetings_come_change_and_go_in_every_stage(watch: WatcherHarness, anna: Person, stage: str) -> None:
     store = watch.harness.calendar.store
     standup = meeting(watch.harness, "Standup", "09:30", "10:00")
     await {"frame": anna.to_frame, "skeleton": anna.to_skeleton, "refine": anna.to_refine}[stage]()
@@ -388,7 +390,7 @@ async def test_meetings_come_change_and_go_in_every_stage(watch: Watch, anna: Pe
     assert "New on your calendar: “Holiday”, all day." in anna.words
 
 
-async def test_the_draft_is_made_again_around_a_new_meeting(watch: Watch, anna: Person) -> None:
+async def test_the_draft_is_made_again_around_a_new_meeting(watch: WatcherHarness, anna: Person) -> None:
     """K9, S46: this needs no request."""
     await anna.to_skeleton("Report")
     meeting(watch.harness, "Fire drill", "09:00", "10:00")
@@ -397,7 +399,7 @@ async def test_the_draft_is_made_again_around_a_new_meeting(watch: Watch, anna: 
     assert "- **09:00–10:00** Fire drill\n- **10:00–11:00** Report ⭐" in anna.words
 
 
-async def test_many_changes_are_counted(watch: Watch, anna: Person) -> None:
+async def test_many_changes_are_counted(watch: WatcherHarness, anna: Person) -> None:
     await anna.to_committed("Report")
     for hour in range(13, 20):
         meeting(watch.harness, f"Meeting {hour}", f"{hour}:30", f"{hour}:45")
@@ -406,7 +408,7 @@ async def test_many_changes_are_counted(watch: Watch, anna: Person) -> None:
     assert "And 3 more changes on your calendar." in anna.words
 
 
-async def test_an_emptied_calendar_changes_no_plan_and_is_said_once(watch: Watch, anna: Person) -> None:
+async def test_an_emptied_calendar_changes_no_plan_and_is_said_once(watch: WatcherHarness, anna: Person) -> None:
     """S200: so much gone at once asks before a write; the plan stays."""
     await anna.to_committed("One", "Two", "Three", "Four")
     for title in ("One", "Two", "Three", "Four", "Lunch"):
@@ -418,7 +420,7 @@ async def test_an_emptied_calendar_changes_no_plan_and_is_said_once(watch: Watch
     assert watch.harness.on_calendar() == {}
 
 
-async def test_a_plan_that_was_taken_off_elsewhere_is_not_said_to_be_there(watch: Watch, anna: Person) -> None:
+async def test_a_plan_that_was_taken_off_elsewhere_is_not_said_to_be_there(watch: WatcherHarness, anna: Person) -> None:
     """S450: by the command line, say. Restored there, it is on the calendar again."""
     await anna.to_committed("Report")
     submitter = watch.harness.submitter
@@ -435,7 +437,7 @@ async def test_a_plan_that_was_taken_off_elsewhere_is_not_said_to_be_there(watch
     assert [words for words in ("Running late", "created", "I commit to this") if words in shown]
 
 
-async def test_moving_it_back_with_a_button_is_a_wish(watch: Watch, anna: Person) -> None:
+async def test_moving_it_back_with_a_button_is_a_wish(watch: WatcherHarness, anna: Person) -> None:
     """S201: what was shown by itself counts as known."""
     await anna.to_refine("Report", "Mail")
     await anna.choose("Report", "15 min later")
@@ -447,7 +449,7 @@ async def test_moving_it_back_with_a_button_is_a_wish(watch: Watch, anna: Person
     assert watch.harness.on_calendar()["Mail"] == "10:15-11:15"
 
 
-async def test_a_block_restored_at_the_last_moment_is_not_deleted(watch: Watch, anna: Person) -> None:
+async def test_a_block_restored_at_the_last_moment_is_not_deleted(watch: WatcherHarness, anna: Person) -> None:
     """Taking note never writes: the person may go on changing things between two looks."""
     await anna.to_committed("Report", "Mail", "Calls")
     image = event(watch.harness, "Mail")
@@ -470,7 +472,7 @@ async def test_a_block_dragged_there_and_back_while_a_draft_waits(tmp_path: Path
     """S200, K1 commit: nothing can be noted while the draft differs, and still both drags are the person's."""
     harness = await open_harness_at(tmp_path, calendar_write="commit")
     anna = Person(harness)
-    watch = Watch(harness, anna)
+    watch = WatcherHarness(harness, anna)
     await anna.to_committed("Report", "Mail")
     await anna.press("Back to refine")
     await anna.choose("Report", "15 min earlier")
@@ -483,7 +485,7 @@ async def test_a_block_dragged_there_and_back_while_a_draft_waits(tmp_path: Path
     await harness.close()
 
 
-async def test_a_command_that_comes_first_is_not_undone(watch: Watch, anna: Person) -> None:
+async def test_a_command_that_comes_first_is_not_undone(watch: WatcherHarness, anna: Person) -> None:
     """S115: the look waits its turn and finds that the turn has seen to it."""
     await anna.to_committed("Report", "Mail")
     drag(watch.harness, "Mail", 240)
@@ -496,7 +498,7 @@ async def test_a_command_that_comes_first_is_not_undone(watch: Watch, anna: Pers
     assert "**14:10–15:10** Mail" in anna.words
 
 
-async def test_a_repeated_look_does_nothing(watch: Watch, anna: Person) -> None:
+async def test_a_repeated_look_does_nothing(watch: WatcherHarness, anna: Person) -> None:
     await anna.to_committed("Report", "Mail")
     drag(watch.harness, "Mail", 240)
     watch.harness.clock.at += timedelta(seconds=5)
@@ -512,7 +514,9 @@ async def test_a_repeated_look_does_nothing(watch: Watch, anna: Person) -> None:
     assert (await anna.session()).version == version
 
 
-async def test_a_change_is_told_once_while_it_waits_and_again_when_it_stays(watch: Watch, anna: Person) -> None:
+async def test_a_change_is_told_once_while_it_waits_and_again_when_it_stays(
+    watch: WatcherHarness, anna: Person
+) -> None:
     """A turn that takes long does not pile up looks behind it."""
     await anna.to_committed("Report", "Mail")
     drag(watch.harness, "Mail", 240)
@@ -523,13 +527,15 @@ async def test_a_change_is_told_once_while_it_waits_and_again_when_it_stays(watc
     assert await watch.carry_out() == 1
     await anna.read()
     drag(watch.harness, "Mail", 15)
-    watch.harness.calendar.inject(Fail(DOWN), verb="window", nth=1)
+    watch.harness.calendar.inject(CallFailure(DOWN), verb="window", nth=1)
     assert await watch.after() == 0
     assert await watch.after(20) == 1
     assert "**14:25–15:25** Mail" in anna.words
 
 
-async def test_after_a_restart_open_sessions_are_watched_again(watch: Watch, harness: Harness, anna: Person) -> None:
+async def test_after_a_restart_open_sessions_are_watched_again(
+    watch: WatcherHarness, harness: Harness, anna: Person
+) -> None:
     """S241"""
     await anna.to_committed("Report", "Mail")
     harness.restart()
@@ -539,17 +545,17 @@ async def test_after_a_restart_open_sessions_are_watched_again(watch: Watch, har
     assert "**14:10–15:10** Mail" in anna.words
 
 
-async def test_an_ended_session_is_left_in_peace(watch: Watch, anna: Person) -> None:
+async def test_an_ended_session_is_left_in_peace(watch: WatcherHarness, anna: Person) -> None:
     await anna.to_committed("Report", "Mail")
     await anna.press("Close")
     drag(watch.harness, "Mail", 240)
     assert await watch.after() == 0
 
 
-async def test_a_calendar_that_answers_again_fills_in_what_was_missing(watch: Watch, anna: Person) -> None:
+async def test_a_calendar_that_answers_again_fills_in_what_was_missing(watch: WatcherHarness, anna: Person) -> None:
     """S40, S123"""
     for nth in range(4):
-        watch.harness.calendar.inject(Fail(DOWN), verb="window", nth=nth)
+        watch.harness.calendar.inject(CallFailure(DOWN), verb="window", nth=nth)
     await anna.to_frame()
     assert "I could not read your calendar" in anna.words
     watch.harness.calendar.calm()
@@ -560,15 +566,15 @@ async def test_a_calendar_that_answers_again_fills_in_what_was_missing(watch: Wa
     assert "could not read" not in anna.words
 
 
-async def test_what_nobody_knew_of_a_change_is_found_out(watch: Watch, anna: Person) -> None:
+async def test_what_nobody_knew_of_a_change_is_found_out(watch: WatcherHarness, anna: Person) -> None:
     """A write that did not arrive can be tried again; one that did belongs to the change and is undone with it."""
     harness = watch.harness
     await anna.to_refine("Report", "Mail")
     for nth in range(2):
-        harness.calendar.inject(LoseAnswer(), verb="create", nth=nth)
+        harness.calendar.inject(LostAnswer(), verb="create", nth=nth)
     harness.calendar.inject(Answer(Unknown("no answer")), verb="create", nth=2)
     for nth in range(40):
-        harness.calendar.inject(Fail(DOWN), verb="get", nth=nth)
+        harness.calendar.inject(CallFailure(DOWN), verb="get", nth=nth)
     await anna.choose("Report", "15 min later")
     assert (LOOKING in anna.words, await watch.after()) == (True, 0)
     harness.calendar.calm()
@@ -587,7 +593,7 @@ async def test_what_nobody_knew_of_a_change_is_found_out(watch: Watch, anna: Per
 
 
 @pytest.mark.parametrize("reach", ["to_tasks", "to_refine", "to_committed"])
-async def test_nobody_is_nudged(watch: Watch, anna: Person, reach: str) -> None:
+async def test_nobody_is_nudged(watch: WatcherHarness, anna: Person, reach: str) -> None:
     """S219: while a session goes on, nothing arrives that the person did not bring about; there are no nudges."""
     await getattr(anna, reach)()
     hours = (0.1, 0.5, 1, 2, 6, 12)
@@ -595,7 +601,9 @@ async def test_nobody_is_nudged(watch: Watch, anna: Person, reach: str) -> None:
 
 
 @pytest.mark.parametrize("touched", [False, True])
-async def test_what_arrives_after_its_undo_is_removed_and_said(watch: Watch, anna: Person, *, touched: bool) -> None:
+async def test_what_arrives_after_its_undo_is_removed_and_said(
+    watch: WatcherHarness, anna: Person, *, touched: bool
+) -> None:
     """P4, P7: by itself, in an open session; unless the person changed it."""
     harness = watch.harness
     await anna.to_refine("Report", "Mail")

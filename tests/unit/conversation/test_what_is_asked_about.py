@@ -24,7 +24,7 @@ HEADER = "{number,necessity,kind,words,source,said,when,times,sure}:"
 SHELLFISH = "never eat shellfish"
 
 
-class Nearest:
+class NearestIndex:
     """An index in which one rule is near to any question, in any language."""
 
     async def search(self, user_id: str, text: str, *, limit: int = 10) -> tuple[Recollection, ...]:
@@ -94,7 +94,7 @@ async def test_what_the_day_is_about_comes_first_of_fifty(tmp_path: Path) -> Non
 
 async def test_what_the_message_is_about_comes_first_of_seventy(tmp_path: Path) -> None:
     """S175, S176: the index finds the rule by meaning, and its topics lead."""
-    harness, anna = await at_tasks(tmp_path, rules(70), index=Nearest())
+    harness, anna = await at_tasks(tmp_path, rules(70), index=NearestIndex())
     assert f"{HEADER}\n  1,prefer,value,{SHELLFISH}," in await last_prompt(harness, anna, "what about lobster?")
     await harness.close()
 

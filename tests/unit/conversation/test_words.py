@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.factories.wishes import wish
 from tests.factories.words import also, build_move, frame, opening, patch, wants
-from tests.fakes.google_calendar import Fail
+from tests.fakes.google_calendar import CallFailure
 from tests.fakes.scripted_model import Line, ScriptedModel
 from tests.unit.conversation.person import AMSTERDAM, ANNA, CHANNEL, Harness, Person, open_harness_at
 from tests.unit.conversation.test_person_edits import drag
@@ -189,7 +189,7 @@ async def test_what_follows_an_undo_that_failed_does_not_go_on(spoken: Harness) 
     await anna.to_refine("Report", "Mail")
     await says(anna, wants("answer"), patch(build_move(1, "16:00", 30)))
     for nth in range(99):
-        spoken.calendar.inject(Fail(CalendarUnreachable("Away.")), verb="delete", nth=nth)
+        spoken.calendar.inject(CallFailure(CalendarUnreachable("Away.")), verb="delete", nth=nth)
     await says(anna, wants("undo", also("commit")))
     assert (await anna.session()).stage is TimeboxingStage.REFINE
     assert "Because of that I did not go on." in anna.words

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.factories.instances import any_day, day_of
 from tests.factories.moved_meetings import moved_share
-from tests.laws.drafting_checker import Judge
+from tests.laws.drafting_checker import InstanceChecker
 
 from fateforger.drafting.instance import Instance, read_instance
 from fateforger.drafting.model import write_draft
@@ -137,7 +137,7 @@ def test_whatever_is_mended_keeps_every_must(seed: int) -> None:
         {"id": b.key, "key": b.key, "type": b.event.type.value, "start": b.start.isoformat(), "minutes": b.minutes}
         for b in resolve(result.plan)
     ]
-    judge = Judge({**changed, "tasks": []})
+    judge = InstanceChecker({**changed, "tasks": []})
     faults = judge.faults({"placed": pieces, "unplaced": [], "relaxed": [], "conflict": None})
     assert [f for f in faults if "capacity" not in f] == []
 

@@ -16,7 +16,7 @@ from fateforger.memory.applicability import Answer, decide_applicability
 from fateforger.memory.versions import Version
 
 
-class Kept:
+class StoredConstraints:
     """Constraints of U1 in a database."""
 
     def __init__(self, path: Path) -> None:
@@ -47,7 +47,7 @@ class Kept:
 
 
 @pytest.fixture
-async def kept(tmp_path: Path) -> AsyncIterator[Kept]:
-    kept = Kept(new_file(tmp_path))
+async def kept(tmp_path: Path) -> AsyncIterator[StoredConstraints]:
+    kept = StoredConstraints(new_file(tmp_path))
     yield kept
     await kept.store.aclose()

@@ -19,7 +19,7 @@ from tests.contracts.stores import new_file
 from tests.factories.constraints import context_of, version_of
 from tests.factories.told_rules import build_extraction, rule
 from tests.unit.conversation.sessions import session
-from tests.unit.memory.conftest import Kept
+from tests.unit.memory.conftest import StoredConstraints
 
 from fateforger.adapters.store.store import open_store
 from fateforger.config import read_settings
@@ -107,7 +107,7 @@ def test_tagging_costs_about_a_millisecond() -> None:
     assert min(times) < 0.0015
 
 
-async def test_batch_cognitive_fact_query(kept: Kept) -> None:
+async def test_batch_cognitive_fact_query(kept: StoredConstraints) -> None:
     """S183, S189, S194 (E-03, L-05): each category, and each session, was a query of its own. A person's constraints are
     two statements the first time and one afterwards, and give the same as asking for one category after another."""
     kinds = ["prefer_window", "avoid_window", "fixed_bedtime", "min_sleep", "buffer", "sequencing", "capacity", "other"]
@@ -123,11 +123,11 @@ async def test_batch_cognitive_fact_query(kept: Kept) -> None:
     assert len(everything) == 40
 
 
-def reads(kept: Kept) -> list[str]:
+def reads(kept: StoredConstraints) -> list[str]:
     return [statement for statement in kept.statements if statement.lstrip().startswith("SELECT")]
 
 
-async def test_e_04_fifty_clusters_are_one_write(kept: Kept) -> None:
+async def test_e_04_fifty_clusters_are_one_write(kept: StoredConstraints) -> None:
     """S184: each of 50 clusters was a round of its own. They are found in one look and written as one commit."""
     for n in range(50):
         await kept.say(*(version_of(f"c{n}-{copy}", name=f"Rule {n}", description=f"{n}") for copy in range(2)))
@@ -141,7 +141,9 @@ async def test_e_04_fifty_clusters_are_one_write(kept: Kept) -> None:
     assert len(await kept.uids()) == len(changes) == 50
 
 
-async def test_l_01_nothing_remembered_outlives_what_it_was_remembered_of(kept: Kept, tmp_path: Path) -> None:
+async def test_l_01_nothing_remembered_outlives_what_it_was_remembered_of(
+    kept: StoredConstraints, tmp_path: Path
+) -> None:
     """S185: keys that were read once leaked into the next test. Settings are read when they are asked for; what was
     read of a person belongs to one open store, and is given up when somebody else changes it or the person is
     forgotten."""
@@ -160,7 +162,7 @@ async def test_l_01_nothing_remembered_outlives_what_it_was_remembered_of(kept: 
     await same.aclose()
 
 
-async def test_l_02_two_concurrent_revisions_give_one_winner(kept: Kept) -> None:
+async def test_l_02_two_concurrent_revisions_give_one_winner(kept: StoredConstraints) -> None:
     """S186: both read, both wrote, and one was lost silently. Now the second writer gets a conflict."""
     before = await kept.rule("a")
     other = open_store(kept.path)
@@ -175,7 +177,7 @@ async def test_l_02_two_concurrent_revisions_give_one_winner(kept: Kept) -> None
     await other.aclose()
 
 
-async def test_l_03_a_dead_store_is_no_empty_answer(kept: Kept) -> None:
+async def test_l_03_a_dead_store_is_no_empty_answer(kept: StoredConstraints) -> None:
     """S187: what failed was swallowed, and looked like a person without constraints."""
     await kept.rule("a")
     await kept.store.database.write(
@@ -193,7 +195,7 @@ async def test_l_03_a_dead_store_is_no_empty_answer(kept: Kept) -> None:
         await kept.store.constraints.of("U1")
 
 
-async def test_constraint_scope_populated(kept: Kept) -> None:
+async def test_constraint_scope_populated(kept: StoredConstraints) -> None:
     """S188, S194 (L-04): what an extractor found had no scope, so nothing ever superseded anything. What a message says
     becomes topics, event types, kind and windows of the record; on those, the contradiction is found."""
     first = rule(
@@ -211,7 +213,7 @@ async def test_constraint_scope_populated(kept: Kept) -> None:
     assert [finding.kind for finding in find_contradictions(rows, "U1")] == [Kind.REPLACED]
 
 
-async def test_l_06_no_gate_drops_what_was_said(kept: Kept) -> None:
+async def test_l_06_no_gate_drops_what_was_said(kept: StoredConstraints) -> None:
     """S190: “I take medication at 9am” scored below a threshold and was dropped. There is no score on the way in: how
     sure a model was decides the order, and whether the person is asked, never whether it is kept."""
     unsure = rule("Medication", "I take medication at 9am", confidence=0.01, topics=["health"])

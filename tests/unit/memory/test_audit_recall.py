@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.factories.constraints import context_of, version_of
 from tests.unit.conversation.sessions import plan_session, task
-from tests.unit.memory.conftest import Kept
+from tests.unit.memory.conftest import StoredConstraints
 
 from fateforger.memory.applicability import Why
 from fateforger.memory.consolidation import find_consolidations, mark_replacing, retire_replaced
@@ -49,7 +49,7 @@ def window(start: str) -> list[dict[str, str]]:
     ],
 )
 async def test_semantic_disconnect_retrieval(
-    kept: Kept, cue: str, about: dict[str, Any], trigger: str, asked: dict[str, Any]
+    kept: StoredConstraints, cue: str, about: dict[str, Any], trigger: str, asked: dict[str, Any]
 ) -> None:
     """S175, S197, S233 (C-01): a constraint and the moment it is for share no word, so a search by likeness missed it.
     It is found by what it affects, which was written down with it. What the day is about is computed from its titles."""
@@ -61,13 +61,13 @@ async def test_semantic_disconnect_retrieval(
     assert answer.applicable[0].uid == "it"
 
 
-async def topics_of_day(kept: Kept, *titles: str) -> tuple[str, ...]:
+async def topics_of_day(kept: StoredConstraints, *titles: str) -> tuple[str, ...]:
     """Return the topics that a session computes from the titles of its tasks."""
     session = plan_session(TimeboxingStage.REFINE, *(task(title, 30) for title in titles))
     return topics_of(session, await kept.store.constraints.of("U1"))
 
 
-async def test_constraint_dilution(kept: Kept) -> None:
+async def test_constraint_dilution(kept: StoredConstraints) -> None:
     """S176 (C-02): all active constraints came back with the same weight, and the relevant one was cut at six.
 
     Now the order is computed over all of them before any cut: of 50 the relevant one comes first, and a must is never
@@ -88,7 +88,7 @@ async def test_constraint_dilution(kept: Kept) -> None:
     assert await kept.uids(**food, k=0) == ["must"]
 
 
-async def test_fast_classify_constraint_dimensions(kept: Kept) -> None:
+async def test_fast_classify_constraint_dimensions(kept: StoredConstraints) -> None:
     """S177, S194 (C-03): without a model the dimension was never known, so a state came back as if it were a policy.
 
     Now it is a field of the record: value and policy bind, goals and states are considered, for any words.
@@ -102,7 +102,7 @@ async def test_fast_classify_constraint_dimensions(kept: Kept) -> None:
 
 
 @pytest.mark.parametrize("typed", [{}, {"aspect_classification": {"dimension": "policy"}}], ids=["untyped", "typed"])
-async def test_reranker_no_recency_penalty_for_old_constraints(kept: Kept, typed: dict[str, Any]) -> None:
+async def test_reranker_no_recency_penalty_for_old_constraints(kept: StoredConstraints, typed: dict[str, Any]) -> None:
     """S178, S194 (C-04): recency outweighed relevance, above all for what had no type. Here it breaks ties only: 90 days
     old and confirmed goes before yesterday's assumption, with a type or without."""
     await kept.rule("new", "an anecdote of yesterday", at="2026-03-02T09:00:00Z", status="proposed", confidence=1.0)
@@ -111,7 +111,7 @@ async def test_reranker_no_recency_penalty_for_old_constraints(kept: Kept, typed
     assert await kept.uids(k=1) == ["old"]
 
 
-async def test_constraint_supersession(kept: Kept) -> None:
+async def test_constraint_supersession(kept: StoredConstraints) -> None:
     """S179, S193 (C-05): contradictions were found only within minutes of a statement, so both rules stayed in force.
 
     Now every search finds them, also days later; the result is a version that names the rule it replaced.
@@ -135,7 +135,7 @@ async def test_constraint_supersession(kept: Kept) -> None:
     assert find_contradictions(rows, "U1") == find_consolidations(rows, context_of(now=NOW)) == ()
 
 
-async def test_what_was_superseded_outright_stays_so(kept: Kept) -> None:
+async def test_what_was_superseded_outright_stays_so(kept: StoredConstraints) -> None:
     """S179 (C-05), S29: “I'm vegetarian”, then “actually I eat fish now”: only fish, and the old row says by what."""
     vegetarian = await kept.rule("vegetarian", "I'm vegetarian", topics=["diet"])
     fish = version_of("fish", description="actually I eat fish now", topics=["diet"], at=NOW)
@@ -152,7 +152,7 @@ async def test_what_was_superseded_outright_stays_so(kept: Kept) -> None:
     assert (old.event.reason, old.record.words) == ("superseded by fish", "I'm vegetarian")
 
 
-async def test_consolidation_preserves_constraint_type(kept: Kept) -> None:
+async def test_consolidation_preserves_constraint_type(kept: StoredConstraints) -> None:
     """S180, S193 (C-06): a summary of several memories lost that they were a policy. Here nothing is summarised: of exact
     duplicates one stays as it is, necessity, dimension, words and all, and the others are archived by an event."""
     policy = {"dimension": "policy", "category": "food"}

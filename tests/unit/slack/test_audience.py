@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.factories.agents import ManualClock
+from tests.fakes.manual_clock import ManualClock
 from tests.fakes.memory_languages import languages
 from tests.fakes.memory_zones import MemoryZones
 

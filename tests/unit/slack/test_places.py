@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from tests.fakes.manual_clock import ManualClock
 from tests.fakes.memory_languages import languages
 from tests.fakes.memory_zones import MemoryZones
-from tests.unit.conversation.person import ManualClock
 
 from fateforger.errors import InternalError
 from fateforger.session.commands import InboxCommand

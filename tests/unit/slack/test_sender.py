@@ -35,7 +35,7 @@ async def stores(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterato
         yield stores
 
 
-class Street:
+class SenderLog:
     """A record of sending programs: those that send now, and all that ever did."""
 
     def __init__(self) -> None:
@@ -88,7 +88,7 @@ async def leased_until(store: Store) -> int:
 
 async def test_when_the_one_that_sends_stops_another_one_sends(stores: tuple[Store, Store]) -> None:
     """S180: two would post the same message twice."""
-    street = Street()
+    street = SenderLog()
     one = street.program("one", stores[0])
     await street.until(["one"])
     two = street.program("two", stores[1])
@@ -108,7 +108,7 @@ async def test_when_the_one_that_sends_dies_another_one_sends(stores: tuple[Stor
     """S161: a claim of the dead ends with its lease."""
     dead = await stores[0].jobs.claim("sending", "dead", now=datetime.now(UTC), lease_seconds=FAST.lease_seconds)
     assert dead is not None
-    street = Street()
+    street = SenderLog()
     two = street.program("two", stores[1])
     await street.until(["two"])
     assert not await stores[0].jobs.finish(dead)

@@ -139,7 +139,7 @@ async def test_what_only_the_index_holds_is_left_alone(constraints: MemoryConstr
     lost = "Mem0 holds 1 constraint that the database lacks. Run fateforger constraints restore to write back what is lost."
     assert (indexing.loss, indexing.trouble, list(memory.shown)) == (lost, None, [("U1", "only")])
     await remember(constraints, version_of("new"))
-    other = Shared(made_with="n-grams", now="meaning")
+    other = SharedIndex(made_with="n-grams", now="meaning")
     other.shown = dict(memory.shown)
     indexing = Indexer(constraints, other)
     with pytest.raises(MemoryUnavailable, match="that the database lacks"):
@@ -167,7 +167,7 @@ async def test_an_index_that_was_lost_is_made_anew(constraints: MemoryConstraint
         await until(lambda: len(memory.shown) == 5)
 
 
-class Shared(MemoryIndex):
+class SharedIndex(MemoryIndex):
     """An index that several programs share. Made with another embedder, it has to be rebuilt; counts what is put."""
 
     def __init__(self, *, made_with: str, now: str) -> None:
@@ -200,7 +200,7 @@ class Shared(MemoryIndex):
 
 async def test_what_waits_is_indexed_in_batches(constraints: MemoryConstraints) -> None:
     """S171: one call of the embedder for many constraints."""
-    memory = Shared(made_with="now", now="now")
+    memory = SharedIndex(made_with="now", now="now")
     await remember(constraints, *(version_of(f"c{n}") for n in range(10)))
     await Indexer(constraints, memory, batch=5).run_once()
     assert (memory.puts, memory.batches, len(memory.shown)) == (10, 2, 10)
@@ -208,7 +208,7 @@ async def test_what_waits_is_indexed_in_batches(constraints: MemoryConstraints) 
 
 async def test_search_is_refused_until_all_is_embedded_anew(constraints: MemoryConstraints) -> None:
     """Results before that would be incomplete without notice; callers compare spelling instead."""
-    memory = Shared(made_with="n-grams", now="meaning")
+    memory = SharedIndex(made_with="n-grams", now="meaning")
     await remember(constraints, *(version_of(f"c{n}", description="gym") for n in range(9)))
     await constraints.mark_indexed(await constraints.list_unindexed())
     indexing = Indexer(constraints, memory, batch=3, look_seconds=0.0)
@@ -218,7 +218,7 @@ async def test_search_is_refused_until_all_is_embedded_anew(constraints: MemoryC
         with pytest.raises(MemoryUnavailable) as error:
             await indexing.search("U1", "gym")
         refused.append(str(error.value))
-        await Shared.put(memory, *versions)
+        await SharedIndex.put(memory, *versions)
 
     memory.put = put  # type: ignore[method-assign]  # the same, seen from inside
     await indexing.run_once()
@@ -227,7 +227,7 @@ async def test_search_is_refused_until_all_is_embedded_anew(constraints: MemoryC
 
 async def test_a_program_that_died_while_embedding_goes_on(constraints: MemoryConstraints) -> None:
     """The next one sees an index of its own embedder, but does not take it for complete."""
-    memory = Shared(made_with="n-grams", now="meaning")
+    memory = SharedIndex(made_with="n-grams", now="meaning")
     await remember(constraints, *(version_of(f"c{n}", description="gym") for n in range(9)))
     await constraints.mark_indexed(await constraints.list_unindexed())
     dying = Indexer(constraints, memory, batch=3)
@@ -235,7 +235,7 @@ async def test_a_program_that_died_while_embedding_goes_on(constraints: MemoryCo
     async def put(*versions: Version) -> None:
         if len(memory.shown) >= 6:
             raise asyncio.CancelledError
-        await Shared.put(memory, *versions)
+        await SharedIndex.put(memory, *versions)
 
     memory.put = put  # type: ignore[method-assign]  # it dies in the middle
     with pytest.raises(asyncio.CancelledError):
@@ -251,7 +251,7 @@ async def test_a_program_that_died_while_embedding_goes_on(constraints: MemoryCo
 
 async def test_programs_that_share_an_index_do_not_all_embed_everything(constraints: MemoryConstraints) -> None:
     """One of them does; the others find their first batch done, and leave the rest alone."""
-    memory = Shared(made_with="meaning", now="meaning")
+    memory = SharedIndex(made_with="meaning", now="meaning")
     await remember(constraints, *(version_of(f"c{n}", description="gym") for n in range(60)))
     programs = [Indexer(constraints, memory, batch=5, look_seconds=0.0) for _ in range(3)]
     await asyncio.gather(*(each.run_once() for each in programs))
@@ -264,7 +264,7 @@ async def test_programs_that_share_an_index_do_not_all_embed_everything(constrai
 
 async def test_what_another_program_has_begun_to_build_is_not_emptied_again(constraints: MemoryConstraints) -> None:
     """Both saw that it was made with another embedder; the one that comes second looks again before it begins."""
-    memory = Shared(made_with="n-grams", now="meaning")
+    memory = SharedIndex(made_with="n-grams", now="meaning")
     await remember(constraints, *(version_of(f"c{n}", description="gym") for n in range(9)))
     first, second = (Indexer(constraints, memory, batch=3, look_seconds=0.0) for _ in range(2))
     seen, done = asyncio.Event(), asyncio.Event()
@@ -293,7 +293,7 @@ async def test_nothing_is_lost_if_two_programs_empty_the_index_one_after_the_oth
     constraints: MemoryConstraints,
 ) -> None:
     """S295: the second one decided to before the first had indexed everything and taken it off the list."""
-    memory = Shared(made_with="n-grams", now="meaning")
+    memory = SharedIndex(made_with="n-grams", now="meaning")
     await remember(constraints, *(version_of(f"c{n}", description="gym") for n in range(9)))
     first, second = (Indexer(constraints, memory, batch=3, look_seconds=0.0) for _ in range(2))
     decided, done = asyncio.Event(), asyncio.Event()
@@ -316,7 +316,7 @@ async def test_nothing_is_lost_if_two_programs_empty_the_index_one_after_the_oth
     assert {len(await each.search("U1", "gym", limit=100)) for each in (first, second)} == {9}
 
 
-class Picky(MemoryIndex):
+class PickyIndex(MemoryIndex):
     """Refuses one constraint."""
 
     async def put(self, *versions: Version) -> None:
@@ -327,7 +327,7 @@ class Picky(MemoryIndex):
 
 async def test_one_that_is_refused_holds_nobody_up(constraints: MemoryConstraints) -> None:
     await remember(constraints, version_of("bad"), *(version_of(f"c{n}") for n in range(10)))
-    memory = Picky()
+    memory = PickyIndex()
     async with at_work(constraints, memory) as (indexing, _):
         await until(lambda: len(memory.shown) == 10)
         await until(lambda: indexing.trouble == "I don't like it.")

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 import pytest
-from tests.factories.agents import NOW, ManualClock
+from tests.factories.agents import NOW
+from tests.fakes.manual_clock import ManualClock
 
 from fateforger.adapters.store.store import Store, open_store
 from fateforger.ports.people import Claim, OwnerRecord
@@ -27,7 +28,7 @@ NOBODY = OwnerRecord()
 
 
 @dataclass
-class Started:
+class StartedPrograms:
     """Programs that are started one after the other on one database."""
 
     store: Store
@@ -41,9 +42,9 @@ class Started:
 
 
 @pytest.fixture
-async def started() -> AsyncIterator[Started]:
+async def started() -> AsyncIterator[StartedPrograms]:
     store = open_store(":memory:")
-    yield Started(store, ManualClock(NOW))
+    yield StartedPrograms(store, ManualClock(NOW))
     await store.aclose()
 
 
@@ -53,7 +54,7 @@ async def code_of(ownership: Ownership) -> str:
     return code
 
 
-async def test_with_slack_it_is_nobodys_until_somebody_sends_the_code(started: Started) -> None:
+async def test_with_slack_it_is_nobodys_until_somebody_sends_the_code(started: StartedPrograms) -> None:
     """K14: the code may be in any case and without the dash; the claim survives a restart."""
     program = started.program()
     assert await program.owner() == NOBODY
@@ -67,7 +68,7 @@ async def test_with_slack_it_is_nobodys_until_somebody_sends_the_code(started: S
     assert await again.claim(ROBIN, code) is Claim.TAKEN
 
 
-async def test_only_the_code_of_the_last_start_counts(started: Started) -> None:
+async def test_only_the_code_of_the_last_start_counts(started: StartedPrograms) -> None:
     """K14"""
     first = await code_of(started.program())
     second = started.program()
@@ -76,7 +77,7 @@ async def test_only_the_code_of_the_last_start_counts(started: Started) -> None:
     assert await second.claim(ROBIN, code) is Claim.CLAIMED
 
 
-async def test_guessing_is_slow_and_ends(started: Started, caplog: pytest.LogCaptureFixture) -> None:
+async def test_guessing_is_slow_and_ends(started: StartedPrograms, caplog: pytest.LogCaptureFixture) -> None:
     """K14: a wrong code costs a person ten seconds, and after ten of them there is no code; the log says so."""
     program = started.program()
     code = await code_of(program)
@@ -95,7 +96,7 @@ async def test_guessing_is_slow_and_ends(started: Started, caplog: pytest.LogCap
     assert await program.owner() == NOBODY
 
 
-async def test_one_persons_guesses_do_not_keep_another_one_waiting(started: Started) -> None:
+async def test_one_persons_guesses_do_not_keep_another_one_waiting(started: StartedPrograms) -> None:
     """K14"""
     program = started.program()
     code = await code_of(program)
@@ -103,7 +104,7 @@ async def test_one_persons_guesses_do_not_keep_another_one_waiting(started: Star
     assert await program.claim(ALEX, code) is Claim.CLAIMED
 
 
-async def test_the_setting_wins(started: Started) -> None:
+async def test_the_setting_wins(started: StartedPrograms) -> None:
     """K14"""
     program = started.program()
     await program.claim(ALEX, await code_of(program))
@@ -114,7 +115,7 @@ async def test_the_setting_wins(started: Started) -> None:
 
 
 async def test_forgetting_the_owner_closes_the_calendar_and_nobody_inherits_it(
-    started: Started, caplog: pytest.LogCaptureFixture
+    started: StartedPrograms, caplog: pytest.LogCaptureFixture
 ) -> None:
     """K14: this holds after a restart, until a person sends a new code."""
     program = started.program()
@@ -129,7 +130,7 @@ async def test_forgetting_the_owner_closes_the_calendar_and_nobody_inherits_it(
     assert await again.claim(ROBIN, await code_of(again)) is Claim.CLAIMED
 
 
-async def test_who_is_named_and_forgotten_is_not_the_owner_any_more(started: Started) -> None:
+async def test_who_is_named_and_forgotten_is_not_the_owner_any_more(started: StartedPrograms) -> None:
     """K14: the setting counts again once it names another person; the same person may claim it. No id is kept."""
     named = started.program(REAL)
     await started.forget(REAL, named)
@@ -142,14 +143,14 @@ async def test_who_is_named_and_forgotten_is_not_the_owner_any_more(started: Sta
     assert (await started.program(REAL).owner()).person == REAL
 
 
-async def test_forgetting_somebody_else_closes_nothing(started: Started) -> None:
+async def test_forgetting_somebody_else_closes_nothing(started: StartedPrograms) -> None:
     """K14"""
     program = started.program(REAL)
     await started.forget(ROBIN, program)
     assert (await program.owner()).person == REAL
 
 
-async def test_the_local_page_is_its_first_persons_without_a_code(started: Started) -> None:
+async def test_the_local_page_is_its_first_persons_without_a_code(started: StartedPrograms) -> None:
     """K15: only they use it, so they may begin again after they were erased; no one inherits it."""
     page = started.program(real_slack=False)
     assert await page.owner() == OwnerRecord(ALEX, PAGE)
@@ -158,7 +159,7 @@ async def test_the_local_page_is_its_first_persons_without_a_code(started: Start
     assert await page.owner() == OwnerRecord(ALEX, PAGE)
 
 
-async def test_who_tried_the_page_first_does_not_own_the_calendar_of_a_workspace(started: Started) -> None:
+async def test_who_tried_the_page_first_does_not_own_the_calendar_of_a_workspace(started: StartedPrograms) -> None:
     """K14: a database that was used with the page before there was a Slack; the page goes on as it was."""
     rows = (
         f"INSERT INTO calendar_owner (id, person, origin, tries_left) VALUES ('calendar', '{ALEX}', 'planned first', 0)"

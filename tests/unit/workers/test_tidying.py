@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.contracts.stores import new_file
 from tests.factories.constraints import version_of
-from tests.unit.conversation.person import ManualClock
+from tests.fakes.manual_clock import ManualClock
 
 from fateforger.adapters.store.store import Store, open_store
 from fateforger.memory.versions import Version, select_newest

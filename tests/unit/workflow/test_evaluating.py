@@ -82,7 +82,7 @@ def test_one_of_its_checks_is_enough_and_the_reasons_are_those_that_decide(
     assert evaluate_state(predicate, KNOWN, {}) == EvaluatedState("p", holds, why)
 
 
-class Machine:
+class FactTable:
     """Facts as a table that records its queries. Facts that are not in it are unknown."""
 
     allowed = True
@@ -102,7 +102,7 @@ class Machine:
 
 async def test_files_and_commands_are_looked_at_once_each() -> None:
     """“succeeds: false” inverts the result; unknown stays unknown."""
-    machine = Machine(tests=False, plan=True)
+    machine = FactTable(tests=False, plan=True)
     predicates = (
         Predicate("tests_pass", (Check("command", "tests"),)),
         Predicate("tests_fail", (Check("command", "tests", succeeds=False), Check("session", "moon"))),

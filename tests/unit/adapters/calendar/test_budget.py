@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.contracts.calendar_contract import fields, make_owned_id, marker, put
 from tests.factories.budgets import MINUTE, Seconds, budget_in, budget_of
 from tests.factories.days import Time, block, eleven_changes, engine_over, plan_of, twelve_blocks
-from tests.fakes.google_mcp import GoogleMcp, Says
+from tests.fakes.google_mcp import ErrorText, GoogleMcp
 from tests.fakes.google_tools import GoogleTools, OneCalendar
 from tests.fakes.memory_journal import MemoryJournal
 
@@ -198,7 +198,7 @@ async def test_a_question_that_would_wait_long_is_refused(small: Limited3) -> No
 
 async def test_what_the_server_asks_again_is_counted(small: Limited3) -> None:
     """Four tries of one read."""
-    small.server.inject(Says("MCP error -32603: Google API server error: Service Unavailable"), tool="get-event")
+    small.server.inject(ErrorText("MCP error -32603: Google API server error: Service Unavailable"), tool="get-event")
     with pytest.raises(CalendarUnreachable):
         await small.calendar.get(make_owned_id())
     assert isinstance(await small.calendar.write(Create(make_owned_id(1), fields(), marker())), Done)

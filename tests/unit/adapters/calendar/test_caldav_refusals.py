@@ -6,7 +6,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.factories.days import World, block, plan_of
+from tests.factories.days import CalendarHarness, block, plan_of
 from tests.fakes.caldav_calendar import opened_caldav
 from tests.fakes.google_calendar import Status, Where
 from tests.fakes.memory_journal import MemoryJournal
@@ -30,7 +30,7 @@ CALDAV = '<D:error xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav">{}</D:
 async def test_a_server_is_asked_again_when_it_said(verb: Where, status: int, tmp_path: Path) -> None:
     """S476: not sooner, and no write is taken for one that may have arrived."""
     async with opened_caldav(tmp_path) as calendar:
-        world = World(MemoryJournal(), calendar)
+        world = CalendarHarness(MemoryJournal(), calendar)
         submitter = world.submitter()
         await submitter.submit_plan(BEFORE, cause="first")
         calendar.inject(Status(status, retry_after=30), verb=verb)
@@ -43,7 +43,7 @@ async def test_a_server_is_asked_again_when_it_said(verb: Where, status: int, tm
 async def test_a_longer_wait_is_left_to_the_person(tmp_path: Path) -> None:
     """S476"""
     async with opened_caldav(tmp_path) as calendar:
-        world = World(MemoryJournal(), calendar)
+        world = CalendarHarness(MemoryJournal(), calendar)
         calendar.inject(Status(503, retry_after=600), verb="create")
         result = await world.submitter().submit_plan(BEFORE, cause="first")
         assert (result.status, world.time.slept) == ("paused", [])

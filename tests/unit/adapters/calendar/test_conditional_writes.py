@@ -8,7 +8,7 @@ from contextlib import aclosing
 import pytest
 import pytest_asyncio
 from tests.contracts.calendar_contract import fields, make_owned_id, marker, put, read
-from tests.fakes.google_mcp import Does, GoogleMcp
+from tests.fakes.google_mcp import ConcurrentChange, GoogleMcp
 from tests.fakes.google_store import GoogleStore
 from tests.fakes.google_tools import GoogleTools, OneCalendar
 
@@ -57,7 +57,7 @@ async def test_an_edit_between_the_look_and_the_write_is_seen(
 ) -> None:
     """P12: without an expectation the write is made on top of what is there now."""
     await put(calendar)
-    server.inject(Does(lambda: store.user_edit(make_owned_id(), summary="Mine now")), tool="update-event")
+    server.inject(ConcurrentChange(lambda: store.user_edit(make_owned_id(), summary="Mine now")), tool="update-event")
     assert isinstance(await calendar.write(Update(make_owned_id(), {"color_id": "4"}, marker("t2-0"))), Done)
     assert (await read(calendar)).fields == fields(summary="Mine now", color_id="4")
     assert len(server.list_calls("update-event")) == 2
@@ -69,7 +69,7 @@ async def test_an_edit_right_before_an_expecting_write_makes_it_stale(
 ) -> None:
     """P12"""
     seen = await put(calendar)
-    server.inject(Does(lambda: store.user_edit(make_owned_id(), summary="Mine now")), tool=tool)
+    server.inject(ConcurrentChange(lambda: store.user_edit(make_owned_id(), summary="Mine now")), tool=tool)
     if tool == "update-event":
         assert (
             await calendar.write(Update(make_owned_id(), {"summary": "Ours"}, marker("t2-0"), expect=seen.version))
@@ -86,14 +86,14 @@ async def test_what_stops_being_ours_between_look_and_write_is_left_alone(
 ) -> None:
     """S75"""
     await put(calendar)
-    server.inject(Does(lambda: store.user_edit(make_owned_id(), properties={})), tool="delete-event")
+    server.inject(ConcurrentChange(lambda: store.user_edit(make_owned_id(), properties={})), tool="delete-event")
     assert isinstance(await calendar.write(Delete(make_owned_id())), Rejected)
     assert not (await read(calendar)).gone
 
 
 async def test_a_deletion_between_look_and_write(calendar: McpCalendar, server: GoogleMcp, store: GoogleStore) -> None:
     await put(calendar)
-    server.inject(Does(lambda: store.user_delete(make_owned_id())), tool="delete-event")
+    server.inject(ConcurrentChange(lambda: store.user_delete(make_owned_id())), tool="delete-event")
     assert await calendar.write(Delete(make_owned_id())) == Gone()
 
 
@@ -101,6 +101,8 @@ async def test_an_event_that_changes_all_the_time_is_stale_in_the_end(
     calendar: McpCalendar, server: GoogleMcp, store: GoogleStore
 ) -> None:
     await put(calendar)
-    server.inject(Does(lambda: store.user_edit(make_owned_id(), summary="Mine now")), tool="update-event", times=9)
+    server.inject(
+        ConcurrentChange(lambda: store.user_edit(make_owned_id(), summary="Mine now")), tool="update-event", times=9
+    )
     assert await calendar.write(Update(make_owned_id(), {"color_id": "4"}, marker("t2-0"))) == Stale()
     assert (await read(calendar)).color_id == "9"

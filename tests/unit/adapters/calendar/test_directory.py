@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from tests.fakes.google_mcp import Answers, GoogleMcp, Says
+from tests.fakes.google_mcp import Answers, ErrorText, GoogleMcp
 from tests.fakes.google_store import GoogleStore
 from tests.fakes.google_tools import OneCalendar
 
@@ -43,13 +43,13 @@ async def test_without_an_account_none_is_named(server: GoogleMcp) -> None:
 @pytest.mark.parametrize(
     ("fault", "error"),
     [
-        (Says("MCP error -32600: No authenticated accounts available."), CalendarAuthFailed),
-        (Says("MCP error -32602: Tool list-calendars not found"), CalendarIncomplete),
-        (Says("MCP error -32603: Google API server error: Backend Error"), CalendarUnreachable),
+        (ErrorText("MCP error -32600: No authenticated accounts available."), CalendarAuthFailed),
+        (ErrorText("MCP error -32602: Tool list-calendars not found"), CalendarIncomplete),
+        (ErrorText("MCP error -32603: Google API server error: Backend Error"), CalendarUnreachable),
         (Answers("nothing to see"), CalendarIncomplete),
     ],
 )
-async def test_a_server_that_is_not(server: GoogleMcp, fault: Says | Answers, error: type[Exception]) -> None:
+async def test_a_server_that_is_not(server: GoogleMcp, fault: ErrorText | Answers, error: type[Exception]) -> None:
     server.inject(fault)
     with pytest.raises(error) as raised:
         await probe_server(server.url)

@@ -8,7 +8,7 @@ from typing import Literal
 
 import pytest
 from tests.contracts.calendar_contract import HOUR, NINE, fields, make_owned_id, marker, put
-from tests.fakes.google_mcp import Answers, Does, Google, GoogleMcp, Says
+from tests.fakes.google_mcp import Answers, ConcurrentChange, ErrorText, Google, GoogleMcp
 from tests.fakes.google_store import GoogleStore
 from tests.fakes.google_tools import OneCalendar
 
@@ -172,19 +172,19 @@ async def get(calendar: McpCalendar) -> object:
     return await calendar.get(make_owned_id())
 
 
-READS: dict[str, tuple[Google | Says | Answers, type[CalendarError]]] = {
+READS: dict[str, tuple[Google | ErrorText | Answers, type[CalendarError]]] = {
     "400": (Google(400, "Bad things"), CalendarIncomplete),
     "401": (Google(401, "Invalid Credentials"), CalendarAuthFailed),
     "403 rate": (Google(403, "Rate Limit Exceeded"), CalendarUnreachable),
     "403 access": (Google(403, "Insufficient permissions"), CalendarReadOnly),
     "429": (
-        Says("MCP error -32603: Rate limit exceeded. Please try again later. Rate Limit Exceeded"),
+        ErrorText("MCP error -32603: Rate limit exceeded. Please try again later. Rate Limit Exceeded"),
         CalendarUnreachable,
     ),
     "aborted": (ABORTED, CalendarUnreachable),
-    "login": (Says("MCP error -32600: No authenticated accounts available."), CalendarAuthFailed),
-    "calendar": (Says('MCP error -32600: No account has read access to calendar "x".'), CalendarNotFound),
-    "new text": (Says("Something else went wrong"), CalendarIncomplete),
+    "login": (ErrorText("MCP error -32600: No authenticated accounts available."), CalendarAuthFailed),
+    "calendar": (ErrorText('MCP error -32600: No account has read access to calendar "x".'), CalendarNotFound),
+    "new text": (ErrorText("Something else went wrong"), CalendarIncomplete),
     "prose": (Answers("No events found."), CalendarIncomplete),
     "nothing": (Answers("{}"), CalendarIncomplete),
 }
@@ -223,12 +223,12 @@ async def test_a_read_that_the_server_repeats(
         (Google(403, "Rate Limit Exceeded"), Limited(None, "Your calendar takes no more requests for the moment")),
         (Google(403, "Forbidden"), Rejected("Your calendar does not allow it (Forbidden).")),
         (ABORTED, Unknown("The operation was aborted")),
-        (Says("Something else went wrong"), Unknown("Something else went wrong")),
+        (ErrorText("Something else went wrong"), Unknown("Something else went wrong")),
     ],
 )
 @pytest.mark.parametrize("write", ["update", "delete"])
 async def test_nothing_is_written_when_the_event_cannot_be_looked_at(
-    calendar: McpCalendar, server: GoogleMcp, write: WriteKind, fault: Google | Says, outcome: Outcome
+    calendar: McpCalendar, server: GoogleMcp, write: WriteKind, fault: Google | ErrorText, outcome: Outcome
 ) -> None:
     await put(calendar)
     server.inject(fault, tool="get-event")
@@ -242,7 +242,7 @@ async def test_what_is_deleted_after_the_look_is_gone(
 ) -> None:
     """An update of a deleted event is a success for the server; its status gives it away."""
     await put(calendar)
-    server.inject(Does(lambda: store.user_delete(make_owned_id())), tool=TOOL[write])
+    server.inject(ConcurrentChange(lambda: store.user_delete(make_owned_id())), tool=TOOL[write])
     assert await attempt(calendar, write) == Gone()
 
 

@@ -9,18 +9,19 @@ from typing import Any
 
 import pytest
 from tests.contracts.calendar_contract import HOUR, NINE, fields, make_owned_id, marker, put
+from tests.factories.trouble import ProcessDied
 from tests.fakes.google_calendar import (
     Answer,
+    CallFailure,
     Crash,
-    Fail,
     Fault,
     GoogleCalendarFake,
-    LandLate,
-    LoseAnswer,
+    LateWrite,
+    LostAnswer,
     Race,
 )
 from tests.fakes.google_mcp import GoogleMcp
-from tests.fakes.google_store import GoogleStore, Invalid, Missing, Taken
+from tests.fakes.google_store import EventInvalid, EventMissing, GoogleStore, IdTaken
 from tests.fakes.google_tools import OneCalendar
 
 from fateforger.adapters.calendar.calendars import McpCalendar
@@ -38,11 +39,6 @@ from fateforger.calendar.ports import (
     Update,
 )
 from fateforger.errors import CalendarAuthFailed, CalendarIncomplete, CalendarReadOnly, CalendarUnreachable
-
-
-class Killed(BaseException):
-    """The process dies."""
-
 
 Write = Callable[[GoogleCalendarFake], Coroutine[Any, Any, Outcome]]
 
@@ -90,7 +86,7 @@ async def test_an_answer_without_effect(write: Write, outcome: Outcome) -> None:
 @WRITES
 async def test_a_lost_answer(write: Write) -> None:
     fake = await make_planned_fake()
-    fake.inject(LoseAnswer())
+    fake.inject(LostAnswer())
     assert isinstance(await write(fake), Unknown)
     assert titles(fake) == AFTER[write]
     assert [call.applied for call in fake.calls] == [True]
@@ -99,7 +95,7 @@ async def test_a_lost_answer(write: Write) -> None:
 @WRITES
 async def test_a_write_that_lands_late(write: Write) -> None:
     fake = await make_planned_fake()
-    fake.inject(LandLate(calls=2))
+    fake.inject(LateWrite(calls=2))
     assert isinstance(await write(fake), Unknown)
     await fake.get(make_owned_id(7))
     assert titles(fake) == BEFORE
@@ -110,7 +106,7 @@ async def test_a_write_that_lands_late(write: Write) -> None:
 @WRITES
 async def test_a_write_that_lands_when_all_is_calm(write: Write) -> None:
     fake = await make_planned_fake()
-    fake.inject(LandLate(calls=99))
+    fake.inject(LateWrite(calls=99))
     await write(fake)
     fake.calm()
     assert titles(fake) == AFTER[write]
@@ -120,8 +116,8 @@ async def test_a_write_that_lands_when_all_is_calm(write: Write) -> None:
 async def test_a_crash_on_either_side(write: Write) -> None:
     for when, after in (("before", BEFORE), ("after", AFTER[write])):
         fake = await make_planned_fake()
-        fake.inject(Crash(Killed(), "before" if when == "before" else "after"))
-        with pytest.raises(Killed):
+        fake.inject(Crash(ProcessDied(), "before" if when == "before" else "after"))
+        with pytest.raises(ProcessDied):
             await write(fake)
         assert titles(fake) == after
         assert [call.result is None for call in fake.calls] == [when == "before"]
@@ -142,13 +138,13 @@ async def test_a_race_on_either_side() -> None:
 @pytest.mark.parametrize(
     ("fault", "error"),
     [
-        (Fail(), CalendarUnreachable),
-        (Fail(CalendarIncomplete("half of it")), CalendarIncomplete),
+        (CallFailure(), CalendarUnreachable),
+        (CallFailure(CalendarIncomplete("half of it")), CalendarIncomplete),
         (Answer(Unauthorized("expired")), CalendarAuthFailed),
         (Answer(Rejected("no")), CalendarReadOnly),
         (Answer(Limited()), CalendarUnreachable),
-        (LoseAnswer(), CalendarUnreachable),
-        (LandLate(), CalendarUnreachable),
+        (LostAnswer(), CalendarUnreachable),
+        (LateWrite(), CalendarUnreachable),
     ],
 )
 async def test_every_fault_fits_a_read(fault: Fault, error: type[Exception]) -> None:
@@ -221,12 +217,12 @@ async def test_a_calendar_may_change_the_words_it_is_given() -> None:
 def test_the_person_cannot_do_what_google_forbids() -> None:
     store = GoogleStore()
     mine = store.user_create(start=NINE, end=NINE + HOUR, event_id="dentist00001")
-    with pytest.raises(Taken):
+    with pytest.raises(IdTaken):
         store.user_create(start=NINE, end=NINE + HOUR, event_id=mine.id)
-    with pytest.raises(Invalid):
+    with pytest.raises(EventInvalid):
         store.patch(mine.id, {"end": NINE - HOUR}, {})
     store.user_delete(mine.id)
-    with pytest.raises(Missing):
+    with pytest.raises(EventMissing):
         store.user_edit(mine.id, summary="Other")
 
 

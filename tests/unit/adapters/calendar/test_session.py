@@ -16,7 +16,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from tests.contracts.calendar_contract import HOUR, NINE, fields, make_owned_id, marker, put
 from tests.fakes.asgi_server import serve_app
-from tests.fakes.google_mcp import Drops, Forgets, GoogleMcp, Hangs, Waits
+from tests.fakes.google_mcp import ConnectionDrop, DelayedAnswer, GoogleMcp, NoAnswer, SessionLoss
 from tests.fakes.google_store import GoogleStore
 
 from fateforger.adapters.calendar.calendars import McpCalendar, open_mcp_calendar
@@ -47,27 +47,27 @@ async def test_a_forgotten_session_is_opened_again_and_the_write_made_once(
 ) -> None:
     await calendar.window(NINE, NINE + HOUR)
     sessions = server.sessions_opened
-    server.inject(Forgets(), tool="create-event")
+    server.inject(SessionLoss(), tool="create-event")
     assert isinstance(await calendar.write(Create(make_owned_id(), fields(), marker())), Done)
     assert (len(server.list_calls("create-event")), list(store.get_live_events())) == (1, [make_owned_id()])
     assert server.sessions_opened == sessions + 1
 
 
 async def test_a_server_that_forgets_every_session_is_out_of_reach(calendar: McpCalendar, server: GoogleMcp) -> None:
-    server.inject(Forgets(), times=9)
+    server.inject(SessionLoss(), times=9)
     with pytest.raises(CalendarUnreachable):
         await calendar.window(NINE, NINE + HOUR)
 
 
 async def test_a_lost_connection_before_a_write(calendar: McpCalendar, server: GoogleMcp, store: GoogleStore) -> None:
-    server.inject(Drops(), tool="create-event")
+    server.inject(ConnectionDrop(), tool="create-event")
     assert isinstance(await calendar.write(Create(make_owned_id(), fields(), marker())), Unknown)
     assert store.get_live_events() == {}
     assert isinstance(await calendar.write(Create(make_owned_id(), fields(), marker())), Done)
 
 
 async def test_a_lost_connection_after_a_write(calendar: McpCalendar, server: GoogleMcp, store: GoogleStore) -> None:
-    server.inject(Drops(), tool="create-event", applied=True)
+    server.inject(ConnectionDrop(), tool="create-event", applied=True)
     assert isinstance(await calendar.write(Create(make_owned_id(), fields(), marker())), Unknown)
     assert list(store.get_live_events()) == [make_owned_id()]
     assert await calendar.write(Create(make_owned_id(), fields(), marker())) == Exists()
@@ -75,9 +75,9 @@ async def test_a_lost_connection_after_a_write(calendar: McpCalendar, server: Go
 
 async def test_a_lost_connection_under_a_read_is_made_good(calendar: McpCalendar, server: GoogleMcp) -> None:
     created = await put(calendar)
-    server.inject(Drops(), tool="list-events")
+    server.inject(ConnectionDrop(), tool="list-events")
     assert await calendar.window(NINE, NINE + HOUR) == (created,)
-    server.inject(Drops(), tool="list-events", times=2)
+    server.inject(ConnectionDrop(), tool="list-events", times=2)
     with pytest.raises(CalendarUnreachable):
         await calendar.window(NINE, NINE + HOUR)
 
@@ -85,13 +85,13 @@ async def test_a_lost_connection_under_a_read_is_made_good(calendar: McpCalendar
 async def test_a_server_that_hangs(
     hasty: McpCalendar, calendar: McpCalendar, server: GoogleMcp, store: GoogleStore
 ) -> None:
-    server.inject(Hangs(), tool="create-event")
+    server.inject(NoAnswer(), tool="create-event")
     outcome = await hasty.write(Create(make_owned_id(), fields(), marker()))
     assert outcome == Unknown("TimedOut: Request 'tools/call' timed out")
-    server.inject(Hangs(), tool="create-event", applied=True)
+    server.inject(NoAnswer(), tool="create-event", applied=True)
     assert isinstance(await hasty.write(Create(make_owned_id(), fields(), marker())), Unknown)
     assert list(store.get_live_events()) == [make_owned_id()]
-    server.inject(Hangs(), tool="list-events")
+    server.inject(NoAnswer(), tool="list-events")
     with pytest.raises(CalendarUnreachable, match="it gave no answer in time"):
         await hasty.window(NINE, NINE + HOUR)
     assert len(await calendar.window(NINE, NINE + HOUR)) == 1
@@ -101,7 +101,7 @@ async def test_a_server_that_hangs(
 async def test_a_write_ends_in_time_whatever_hangs(calendar: McpCalendar, server: GoogleMcp, tool: str) -> None:
     await put(calendar)
     async with aclosing(open_mcp_calendar(server.url, time_zone="UTC", write_seconds=0.5)) as impatient:
-        server.inject(Hangs(), tool=tool)
+        server.inject(NoAnswer(), tool=tool)
         assert await impatient.write(Update(make_owned_id(), {"summary": "x"}, marker())) == Unknown(
             "no answer within 0.5 s"
         )
@@ -138,7 +138,7 @@ async def test_a_server_restarted_unnoticed_takes_the_next_write() -> None:
 
 async def test_no_more_calls_at_once_than_agreed(calendar: McpCalendar, server: GoogleMcp) -> None:
     go_on = asyncio.Event()
-    server.inject(Waits(go_on), tool="create-event", times=12)
+    server.inject(DelayedAnswer(go_on), tool="create-event", times=12)
     creates = [asyncio.create_task(calendar.write(Create(make_owned_id(n), fields(), marker()))) for n in range(12)]
     await until(lambda: server.under_way == CALLS_AT_ONCE)
     for _ in range(20):
@@ -152,17 +152,17 @@ async def test_calls_under_way_survive_that_another_finds_the_session_forgotten(
     calendar: McpCalendar, server: GoogleMcp
 ) -> None:
     go_on = asyncio.Event()
-    server.inject(Waits(go_on), tool="create-event")
+    server.inject(DelayedAnswer(go_on), tool="create-event")
     slow = asyncio.create_task(calendar.write(Create(make_owned_id(), fields(), marker())))
     await until(lambda: server.under_way == 1)
-    server.inject(Forgets(), tool="list-events")
+    server.inject(SessionLoss(), tool="list-events")
     assert await calendar.window(NINE, NINE + HOUR) == ()
     go_on.set()
     assert isinstance(await slow, Done)
 
 
 async def test_a_cancelled_call_leaves_the_session_usable(calendar: McpCalendar, server: GoogleMcp) -> None:
-    server.inject(Hangs(), tool="list-events")
+    server.inject(NoAnswer(), tool="list-events")
     reading = asyncio.create_task(calendar.window(NINE, NINE + HOUR))
     await until(lambda: server.under_way == 1)
     sessions = server.sessions_opened
@@ -185,7 +185,7 @@ async def test_closing_leaves_nothing_running(server: GoogleMcp) -> None:
     calendar = open_mcp_calendar(server.url, time_zone="UTC")
     await calendar.aclose()
     await calendar.get(make_owned_id())
-    server.inject(Forgets(), tool="get-event")
+    server.inject(SessionLoss(), tool="get-event")
     await calendar.get(make_owned_id())
     before = len([task for task in asyncio.all_tasks() if task.get_name() in ours])
     await calendar.aclose()

@@ -13,7 +13,7 @@ import pytest
 from tests.contracts.calendar_contract import HOUR, NINE, fields, make_owned_id, marker, put
 from tests.factories.budgets import Seconds, budget_of
 from tests.factories.days import Time, engine_over, twelve_blocks
-from tests.fakes.google_mcp import Answers, GoogleMcp, Says
+from tests.fakes.google_mcp import Answers, ErrorText, GoogleMcp
 from tests.fakes.google_store import GoogleStore
 from tests.fakes.google_tools import GoogleTools, OneCalendar
 from tests.fakes.memory_journal import MemoryJournal
@@ -170,7 +170,7 @@ async def test_a_deleted_calendar_is_missed_once(login: Login) -> None:
 )
 async def test_an_error_of_any_of_them_is_one(login: Login, text: str, error: type[CalendarError]) -> None:
     await login.day()
-    login.server.inject(Says(text), tool="list-events")
+    login.server.inject(ErrorText(text), tool="list-events")
     with pytest.raises(error):
         await login.day()
 

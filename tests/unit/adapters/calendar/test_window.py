@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.contracts.calendar_contract import HOUR, MINUTE, NINE
-from tests.fakes.google_mcp import Answers, GoogleMcp, Says
+from tests.fakes.google_mcp import Answers, ErrorText, GoogleMcp
 from tests.fakes.google_store import GoogleStore
 from tests.fakes.google_tools import PAGE
 
@@ -65,7 +65,7 @@ async def test_one_failed_page_fails_the_whole(calendar: McpCalendar, server: Go
     crowd(store, 300, MINUTE)
 
     def then_trouble(answer: dict[str, Any]) -> str:
-        server.inject(Says("The operation was aborted."), tool="list-events")
+        server.inject(ErrorText("The operation was aborted."), tool="list-events")
         return json.dumps(answer)
 
     server.inject(Answers(then_trouble), tool="list-events", applied=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import aclosing
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import pytest
@@ -13,22 +12,15 @@ from tests.emulators.google.connected import connect_person
 from tests.emulators.google.emulator import GoogleEmulator
 from tests.fakes.asgi_server import serve_app
 from tests.fakes.google_store import GoogleStore
+from tests.fakes.manual_clock import ManualClock
 
 from fateforger.adapters.google.calendars import GoogleCalendar
 from fateforger.adapters.google.client import GoogleClient
 
 
-@dataclass
-class ManualClock:
-    instant: datetime = datetime(2026, 3, 2, 11, tzinfo=UTC)
-
-    def now(self) -> datetime:
-        return self.instant
-
-
 @pytest.fixture
 def clock() -> ManualClock:
-    return ManualClock()
+    return ManualClock(datetime(2026, 3, 2, 11, tzinfo=UTC))
 
 
 @pytest.fixture

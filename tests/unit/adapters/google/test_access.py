@@ -14,7 +14,7 @@ from tests.contracts.calendar_contract import HOUR, NINE, put
 from tests.emulators.google.accounts import Robot
 from tests.emulators.google.emulator import GoogleEmulator
 from tests.fakes.asgi_server import serve_app
-from tests.unit.adapters.google.conftest import ManualClock
+from tests.fakes.manual_clock import ManualClock
 
 from fateforger.adapters.google.calendars import GoogleCalendar, try_account
 from fateforger.adapters.google.client import (

@@ -10,8 +10,8 @@ from tests.emulators.google.accounts import TESTING_LASTS
 from tests.emulators.google.emulator import CUT, LATE, Fault, GoogleEmulator
 from tests.factories.days import Time, block, eleven_changes, engine_over, plan_of, twelve_blocks
 from tests.fakes.google_store import GoogleStore
+from tests.fakes.manual_clock import ManualClock
 from tests.fakes.memory_journal import MemoryJournal
-from tests.unit.adapters.google.conftest import ManualClock
 
 from fateforger.adapters.google.calendars import GoogleCalendar, try_account
 from fateforger.adapters.google.client import GoogleClient
@@ -160,7 +160,7 @@ async def test_a_connection_that_ended_is_told_as_such(
     """S303: Seven days after the consent, while the consent screen is in "Testing"."""
     await put(calendar)
     google.accounts.testing = True
-    clock.instant += TESTING_LASTS + timedelta(hours=1)
+    clock.at += TESTING_LASTS + timedelta(hours=1)
     said = "Google has ended my access to your account. Please connect it again."
     with pytest.raises(CalendarAuthFailed, match=said):
         await calendar.window(NINE, NINE + HOUR)
@@ -172,7 +172,7 @@ async def test_sign_in_in_trouble_is_not_an_end_of_access(
 ) -> None:
     """S303"""
     await put(calendar)
-    clock.instant += timedelta(hours=2)
+    clock.at += timedelta(hours=2)
     google.inject(BACKEND, path="/token", times=2)
     with pytest.raises(CalendarUnreachable, match="I cannot sign in at Google just now"):
         await calendar.window(NINE, NINE + HOUR)
@@ -251,10 +251,10 @@ async def test_a_quota_that_is_used_up_is_waited_out(
 ) -> None:
     """Google says for how long, and the engine asks for nothing else meanwhile."""
     google.quota = 12
-    time = Time(clock.instant)
+    time = Time(clock.at)
 
     async def sleep(seconds: float) -> None:
-        clock.instant += timedelta(seconds=seconds)
+        clock.at += timedelta(seconds=seconds)
         await Time.sleep(time, seconds)
 
     time.sleep = sleep  # type: ignore[method-assign]  # the two clocks move together

@@ -18,7 +18,7 @@ from tests.contracts.calendar_contract import DAY, HOUR, MINUTE, NINE, make_owne
 from tests.emulators.google.emulator import Fault, GoogleEmulator
 from tests.fakes.asgi_server import serve_app
 from tests.fakes.google_store import GoogleStore
-from tests.unit.adapters.google.conftest import ManualClock
+from tests.fakes.manual_clock import ManualClock
 
 from fateforger.adapters.google.calendars import GoogleCalendar, GoogleChannels
 from fateforger.adapters.store.store import Store, open_store
@@ -141,7 +141,7 @@ async def test_an_expired_sync_token_means_a_full_read(
 
 
 @dataclass
-class Pushed:
+class NotifiedProgram:
     """The program with an address for notices. ``answers`` are its answers to them."""
 
     store: Store
@@ -161,7 +161,7 @@ class Pushed:
 
 
 @pytest_asyncio.fixture
-async def pushed(calendar: GoogleCalendar, clock: ManualClock, tmp_path: Path) -> AsyncIterator[Pushed]:
+async def pushed(calendar: GoogleCalendar, clock: ManualClock, tmp_path: Path) -> AsyncIterator[NotifiedProgram]:
     async with aclosing(open_store(tmp_path / "state.db")) as kept:
         notices = ChangeNotices(kept.channels)
 
@@ -174,12 +174,12 @@ async def pushed(calendar: GoogleCalendar, clock: ManualClock, tmp_path: Path) -
             await Starlette(routes=notices.routes)(scope, receive, note)
 
         async with serve_app(endpoint, lifespan=False) as base:
-            program = Pushed(kept, calendar, clock, f"{base}{NOTICES_PATH}/google")
+            program = NotifiedProgram(kept, calendar, clock, f"{base}{NOTICES_PATH}/google")
             yield program
 
 
 async def test_a_calendar_that_google_says_nothing_about_costs_nothing(
-    google: GoogleEmulator, store: GoogleStore, pushed: Pushed
+    google: GoogleEmulator, store: GoogleStore, pushed: NotifiedProgram
 ) -> None:
     """S304"""
     reads = pushed.listen()
@@ -194,7 +194,7 @@ async def test_a_calendar_that_google_says_nothing_about_costs_nothing(
 
 
 async def test_a_notice_is_heard_by_every_program_and_a_channel_outlives_one(
-    google: GoogleEmulator, store: GoogleStore, pushed: Pushed
+    google: GoogleEmulator, store: GoogleStore, pushed: NotifiedProgram
 ) -> None:
     """S331"""
     one, other = pushed.listen(), pushed.listen()
@@ -209,24 +209,24 @@ async def test_a_notice_is_heard_by_every_program_and_a_channel_outlives_one(
 
 
 async def test_a_quiet_calendar_is_asked_about_now_and_then(
-    store: GoogleStore, clock: ManualClock, pushed: Pushed
+    store: GoogleStore, clock: ManualClock, pushed: NotifiedProgram
 ) -> None:
     """A notice was lost: Google promises none."""
     reads = pushed.listen()
     await day(reads)
     store.user_create("Dentist", start=NINE, end=NINE + HOUR)
-    clock.instant += TRUSTED_FOR + timedelta(seconds=1)
+    clock.at += TRUSTED_FOR + timedelta(seconds=1)
     assert [event.summary for event in await day(reads)] == ["Dentist"]
 
 
 async def test_a_channel_is_renewed_before_it_ends_and_stopped_at_the_end(
-    google: GoogleEmulator, clock: ManualClock, pushed: Pushed
+    google: GoogleEmulator, clock: ManualClock, pushed: NotifiedProgram
 ) -> None:
     """S331: those of another person stay."""
     reads, others = pushed.listen(), pushed.listen("U2")
     await day(reads)
     (first,) = google.api.channels.open
-    clock.instant += LASTS - timedelta(minutes=30)
+    clock.at += LASTS - timedelta(minutes=30)
     await day(reads)
     (second,) = google.api.channels.open
     assert second != first
@@ -238,7 +238,7 @@ async def test_a_channel_is_renewed_before_it_ends_and_stopped_at_the_end(
     assert len(await pushed.store.channels.of("U2")) == 1
 
 
-async def test_a_forged_notice_changes_nothing(google: GoogleEmulator, pushed: Pushed) -> None:
+async def test_a_forged_notice_changes_nothing(google: GoogleEmulator, pushed: NotifiedProgram) -> None:
     """S304: a sender that knows the address, even the channel, does not know its secret."""
     reads = pushed.listen()
     await day(reads)
@@ -253,7 +253,7 @@ async def test_a_forged_notice_changes_nothing(google: GoogleEmulator, pushed: P
 
 
 async def test_without_a_channel_the_calendar_is_polled(
-    google: GoogleEmulator, store: GoogleStore, pushed: Pushed
+    google: GoogleEmulator, store: GoogleStore, pushed: NotifiedProgram
 ) -> None:
     """Google takes no address without https; each read asks, and none fails."""
     reads = pushed.listen(address="http://example.com/changes/google")

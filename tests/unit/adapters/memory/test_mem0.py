@@ -126,7 +126,7 @@ async def test_writers_at_once_lose_nothing(tmp_path: Path) -> None:
     assert (sorted(v.seq for v in found), count) == (list(range(80, 160)), 80)
 
 
-class Other:
+class OtherEmbedder:
     name, dimensions, floor, related = "another", 8, 0.0, 0.0
 
     def embed(self, text: str) -> list[float]:
@@ -141,7 +141,7 @@ class Other:
 async def test_another_embedder_is_refused_until_the_index_is_rebuilt(tmp_path: Path) -> None:
     async with open_memory(tmp_path) as memory:
         await memory.put(version_of("c"))
-    async with open_memory(tmp_path, Other()) as memory:
+    async with open_memory(tmp_path, OtherEmbedder()) as memory:
         with pytest.raises(RebuildNeeded) as refused:
             await memory.put(version_of("d"))
         await memory.wipe()

@@ -16,6 +16,8 @@ import pytest_asyncio
 from tests.contracts.calendar_contract import HOUR, NINE, fields, make_owned_id, marker
 from tests.emulators.microsoft.emulator import ANN, Fault, MicrosoftEmulator
 from tests.fakes.asgi_server import serve_app
+from tests.fakes.manual_clock import ManualClock
+from tests.fakes.stored_tokens import StoredTokens
 
 from fateforger.adapters.microsoft.calendar import MicrosoftCalendar
 from fateforger.adapters.microsoft.client import ORGANIZATION_SCOPES, SCOPES, Directory, GraphClient
@@ -25,27 +27,6 @@ from fateforger.errors import CalendarAuthFailed, CalendarNotFound, CalendarUnre
 
 CLIENT = OAuthClient("the-client", "the-secret", "https://planner.example/callback")
 TENANT = "contoso.example"
-
-
-@dataclass
-class ManualClock:
-    instant: datetime = datetime(2026, 3, 2, 11, tzinfo=UTC)
-
-    def now(self) -> datetime:
-        return self.instant
-
-
-@dataclass
-class Kept:
-    """The tokens of a person in a database."""
-
-    tokens: Tokens
-
-    async def load(self) -> Tokens:
-        return self.tokens
-
-    async def save(self, tokens: Tokens) -> None:
-        self.tokens = tokens
 
 
 @dataclass
@@ -72,7 +53,7 @@ class Microsoft:
         consent = app.begin()
         back = await self.visit(f"{consent.url}&login_hint={quote(ANN)}")
         assert back["state"] == consent.state
-        return open_token_source(app, Kept(await app.exchange(back["code"], consent.verifier)), self.clock)
+        return open_token_source(app, StoredTokens(await app.exchange(back["code"], consent.verifier)), self.clock)
 
     def open(self, tokens: TokenSource, user: str | None = None) -> MicrosoftCalendar:
         client = GraphClient(tokens, address=f"{self.address}/v1.0")
@@ -81,7 +62,7 @@ class Microsoft:
 
 @pytest_asyncio.fixture
 async def microsoft() -> AsyncIterator[Microsoft]:
-    clock = ManualClock()
+    clock = ManualClock(datetime(2026, 3, 2, 11, tzinfo=UTC))
     emulator = MicrosoftEmulator(now=lambda: clock.now().timestamp())
     async with serve_app(emulator.app()) as address, httpx.AsyncClient() as http:
         yield Microsoft(emulator, address, clock, http)
@@ -106,7 +87,7 @@ async def test_only_calendars_are_asked_for(microsoft: Microsoft) -> None:
 
 async def test_tokens_are_renewed_when_they_end(microsoft: Microsoft) -> None:
     calendar = microsoft.open(await microsoft.connect())
-    microsoft.clock.instant += timedelta(hours=2)
+    microsoft.clock.at += timedelta(hours=2)
     assert isinstance(await calendar.write(Create(make_owned_id(), fields(), marker())), Done)
     microsoft.emulator.sign_in.expire_tokens()  # sooner than they were said to
     assert len(await calendar.window(NINE, NINE + HOUR)) == 1
@@ -137,7 +118,7 @@ async def test_a_token_that_is_refused_again_ends_the_login(microsoft: Microsoft
 
 async def test_a_sign_in_that_cannot_be_reached_may_work_again(microsoft: Microsoft) -> None:
     tokens = await microsoft.connect()
-    microsoft.clock.instant += timedelta(hours=2)
+    microsoft.clock.at += timedelta(hours=2)
     microsoft.emulator.sign_in.is_down = True
     calendar = microsoft.open(tokens)
     assert isinstance(await calendar.write(Create(make_owned_id(), fields(), marker())), Unknown)

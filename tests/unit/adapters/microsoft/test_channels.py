@@ -14,8 +14,9 @@ from starlette.applications import Starlette
 from tests.contracts.calendar_contract import HOUR, NINE
 from tests.emulators.microsoft.emulator import MicrosoftEmulator
 from tests.emulators.microsoft.mailbox import PRIMARY
-from tests.factories.microsoft import Signed
+from tests.factories.microsoft import ConsentedTokens
 from tests.fakes.asgi_server import serve_app
+from tests.fakes.manual_clock import ManualClock
 
 from fateforger.adapters.microsoft.calendar import MicrosoftCalendar, MicrosoftChannels
 from fateforger.adapters.microsoft.client import GraphClient
@@ -27,15 +28,7 @@ MORNING, NIGHT = NINE - 9 * HOUR, NINE + 15 * HOUR
 
 
 @dataclass
-class ManualClock:
-    instant: datetime = datetime(2026, 3, 2, 6, tzinfo=UTC)
-
-    def now(self) -> datetime:
-        return self.instant
-
-
-@dataclass
-class Pushed:
+class NotifiedProgram:
     """A mailbox, and a program with an address for notices."""
 
     microsoft: MicrosoftEmulator
@@ -47,7 +40,7 @@ class Pushed:
 
     def listen(self, address: str = "") -> MicrosoftCalendar:
         """Return the background reads of a program that just started."""
-        client = GraphClient(Signed(self.microsoft), address=f"{self.graph}/v1.0")
+        client = GraphClient(ConsentedTokens(self.microsoft), address=f"{self.graph}/v1.0")
         self.opened.push_async_callback(client.aclose)
         signals = PushSignals(MicrosoftChannels(client, address or self.address), self.store.channels, "U1", self.clock)
         calendar = MicrosoftCalendar(
@@ -63,22 +56,22 @@ class Pushed:
 
 
 @pytest.fixture
-async def pushed(tmp_path: Path) -> AsyncIterator[Pushed]:
-    microsoft, clock = MicrosoftEmulator(), ManualClock()
+async def pushed(tmp_path: Path) -> AsyncIterator[NotifiedProgram]:
+    microsoft, clock = MicrosoftEmulator(), ManualClock(datetime(2026, 3, 2, 6, tzinfo=UTC))
     microsoft.subscriptions.now = clock.now
     async with aclosing(open_store(tmp_path / "state.db")) as kept:
         app = Starlette(routes=ChangeNotices(kept.channels).routes)
         async with serve_app(microsoft.app()) as graph, serve_app(app) as base, AsyncExitStack() as opened:
-            yield Pushed(microsoft, kept, clock, graph, f"{base}{NOTICES_PATH}/microsoft", opened)
+            yield NotifiedProgram(microsoft, kept, clock, graph, f"{base}{NOTICES_PATH}/microsoft", opened)
 
 
-async def meet(pushed: Pushed) -> None:
+async def meet(pushed: NotifiedProgram) -> None:
     """Create an event in Outlook as the person, and let Microsoft send its notice."""
     pushed.microsoft.mailbox.user_create("Dentist", NINE, NINE + HOUR)
     await pushed.microsoft.subscriptions.deliver(pushed.microsoft.mailboxes)
 
 
-async def test_a_mailbox_that_microsoft_says_nothing_about_costs_nothing(pushed: Pushed) -> None:
+async def test_a_mailbox_that_microsoft_says_nothing_about_costs_nothing(pushed: NotifiedProgram) -> None:
     """S331"""
     reads = pushed.listen()
     assert (await pushed.read(reads))[0] == []
@@ -89,7 +82,7 @@ async def test_a_mailbox_that_microsoft_says_nothing_about_costs_nothing(pushed:
     assert len(pushed.microsoft.subscriptions.open) == 1
 
 
-async def test_several_days_hear_the_same_notice(pushed: Pushed) -> None:
+async def test_several_days_hear_the_same_notice(pushed: NotifiedProgram) -> None:
     reads = pushed.listen()
     await pushed.read(reads)
     await reads.window(MORNING + 24 * HOUR, NIGHT + 24 * HOUR)
@@ -98,14 +91,14 @@ async def test_several_days_hear_the_same_notice(pushed: Pushed) -> None:
     assert (await pushed.read(reads))[0] == ["Dentist"]
 
 
-async def test_a_subscription_is_renewed_and_stopped(pushed: Pushed) -> None:
+async def test_a_subscription_is_renewed_and_stopped(pushed: NotifiedProgram) -> None:
     """S331: it stays one; Graph takes no second one for the same calendar."""
     reads = pushed.listen()
     await pushed.read(reads)
-    pushed.clock.instant += LASTS - timedelta(minutes=30)
+    pushed.clock.at += LASTS - timedelta(minutes=30)
     await pushed.read(reads)
     (one,) = pushed.microsoft.subscriptions.open.values()
-    assert one.until == pushed.clock.instant + LASTS
+    assert one.until == pushed.clock.at + LASTS
     await pushed.read(pushed.listen())
     assert [*pushed.microsoft.subscriptions.open] == [one.id]
     await reads.end_signals()
@@ -113,7 +106,7 @@ async def test_a_subscription_is_renewed_and_stopped(pushed: Pushed) -> None:
     assert await pushed.store.channels.of("U1") == ()
 
 
-async def test_a_forged_notice_changes_nothing(pushed: Pushed) -> None:
+async def test_a_forged_notice_changes_nothing(pushed: NotifiedProgram) -> None:
     reads = pushed.listen()
     await pushed.read(reads)
     (one,) = pushed.microsoft.subscriptions.open.values()
@@ -127,7 +120,7 @@ async def test_a_forged_notice_changes_nothing(pushed: Pushed) -> None:
     assert await pushed.read(reads) == ([], 0)
 
 
-async def test_without_a_subscription_the_mailbox_is_polled(pushed: Pushed) -> None:
+async def test_without_a_subscription_the_mailbox_is_polled(pushed: NotifiedProgram) -> None:
     """No server answers the handshake."""
     reads = pushed.listen("http://127.0.0.1:9/changes/microsoft")
     await pushed.read(reads)

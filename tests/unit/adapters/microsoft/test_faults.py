@@ -11,7 +11,7 @@ from tests.contracts.calendar_contract import HOUR, NINE, fields, make_owned_id,
 from tests.emulators.microsoft.emulator import Fault, MicrosoftEmulator
 from tests.emulators.microsoft.mailbox import PRIMARY
 from tests.factories.days import Time, eleven_changes, engine_over, twelve_blocks
-from tests.factories.microsoft import BERLIN, Signed, find_item, open_over
+from tests.factories.microsoft import BERLIN, ConsentedTokens, find_item, open_over
 from tests.fakes.memory_journal import MemoryJournal
 
 from fateforger.adapters.microsoft.calendar import MicrosoftCalendar
@@ -153,7 +153,7 @@ async def test_a_read_before_a_write_that_fails(calendar: MicrosoftCalendar, emu
 
 
 async def test_a_login_that_ended(emulator: MicrosoftEmulator) -> None:
-    tokens = Signed(emulator)
+    tokens = ConsentedTokens(emulator)
     calendar = open_over(emulator, tokens=tokens)
     tokens.revoked = True
     assert isinstance(await calendar.write(Create(make_owned_id(), fields(), marker())), Unauthorized)
@@ -259,7 +259,7 @@ async def test_a_write_takes_no_longer_than_its_time(emulator: MicrosoftEmulator
         await asyncio.Event().wait()
         raise AssertionError
 
-    client = GraphClient(Signed(emulator), transport=httpx.MockTransport(handle))
+    client = GraphClient(ConsentedTokens(emulator), transport=httpx.MockTransport(handle))
     calendar = MicrosoftCalendar(client, key="x", time_zone=BERLIN, write_seconds=0.01)
     assert await calendar.write(Create(make_owned_id(), fields(), marker())) == Unknown("no answer within 0.01 s")
 

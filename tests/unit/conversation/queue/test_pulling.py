@@ -278,7 +278,7 @@ async def test_a_program_that_dies_between_claim_and_effect_leaves_nothing_undon
 
 
 @dataclass
-class Broken:
+class BrokenQueue:
     """A queue in which no claim can be ended."""
 
     there: Tasks
@@ -295,7 +295,7 @@ async def test_a_program_that_dies_between_effect_and_settling_does_not_do_it_tw
     task = await anna.adds("Plan Friday", work=PlanDay(date=FRIDAY))
     command = PullTask(**anna.about())
     store = anna.harness.store
-    anna.harness.tasks = Broken(store.tasks)
+    anna.harness.tasks = BrokenQueue(store.tasks)
     anna.harness.restart()
     with pytest.raises(StoreUnavailable):
         await anna.send(command)

@@ -6,7 +6,7 @@ from datetime import date, timedelta
 from typing import Any
 
 import pytest
-from tests.fakes.google_calendar import Fail
+from tests.fakes.google_calendar import CallFailure
 from tests.unit.conversation.person import ANNA, CHANNEL, MONDAY, Harness, meeting
 from tests.unit.conversation.queue.person import QueuePerson, buttons, labels
 
@@ -193,7 +193,7 @@ async def test_a_day_full_of_meetings_gets_no_task(anna: QueuePerson, harness: H
 
 async def test_a_calendar_that_cannot_be_read_plans_nothing(anna: QueuePerson, harness: Harness) -> None:
     await adds(anna, "Chapter 1")
-    harness.calendar.inject(Fail(), verb="window")
+    harness.calendar.inject(CallFailure(), verb="window")
     await plans(anna)
     assert "I cannot read your calendar of Monday 2 March, so I planned no week." in anna.words
     harness.calendar.calm()

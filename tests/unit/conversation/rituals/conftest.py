@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from tests.unit.conversation.person import Harness
-from tests.unit.conversation.rituals.morning import Early
+from tests.unit.conversation.rituals.morning import MorningPerson
 
 
 @pytest.fixture
-def anna(harness: Harness) -> Early:
-    return Early(harness)
+def anna(harness: Harness) -> MorningPerson:
+    return MorningPerson(harness)

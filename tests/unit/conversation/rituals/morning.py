@@ -14,7 +14,7 @@ from fateforger.session.queue_commands import ChangeRituals, QueueCommand, Ritua
 from fateforger.values import replace
 
 
-class Early(QueuePerson):
+class MorningPerson(QueuePerson):
     """``letters`` are the cards that came."""
 
     async def chooses(self, **change: Any) -> Card:

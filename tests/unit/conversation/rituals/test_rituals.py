@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, time, timedelta
 import pytest
 from tests.unit.conversation.person import MONDAY, Harness, Person
 from tests.unit.conversation.queue.person import DM, labels
-from tests.unit.conversation.rituals.morning import Early, commit_monday
+from tests.unit.conversation.rituals.morning import MorningPerson, commit_monday
 
 from fateforger.memory.vocabulary import Weekday
 from fateforger.session.cards import Picture
@@ -22,12 +22,12 @@ GOOD_MORNING = "Good morning. Shall we plan {day}?"
 TUESDAY_MORNING = GOOD_MORNING.format(day="Tuesday 3 March")
 
 
-async def test_nothing_comes_unless_it_is_chosen(anna: Early) -> None:
+async def test_nothing_comes_unless_it_is_chosen(anna: MorningPerson) -> None:
     """S296"""
     assert await anna.until("23:00", days=4) == []
 
 
-async def test_a_morning_message_says_what_is_known_and_begins_the_plan(anna: Early, harness: Harness) -> None:
+async def test_a_morning_message_says_what_is_known_and_begins_the_plan(anna: MorningPerson, harness: Harness) -> None:
     """S296, S297: in its own thread; a second click changes nothing."""
     start = datetime(2026, 3, 3, 9, 0, tzinfo=UTC)
     harness.calendar.store.user_create("Standup", start=start, end=start + timedelta(minutes=30))
@@ -52,7 +52,7 @@ async def test_a_morning_message_says_what_is_known_and_begins_the_plan(anna: Ea
     assert (session.date, session.channel, session.thread_ts) == (date(2026, 3, 3), DM, "9.0")
 
 
-async def test_a_day_that_is_planned_already_has_no_morning_message(anna: Early, harness: Harness) -> None:
+async def test_a_day_that_is_planned_already_has_no_morning_message(anna: MorningPerson, harness: Harness) -> None:
     """S297: people are not asked to begin a day that they have begun."""
     await anna.chooses(morning=time(9))
     await Person(harness).start(MONDAY)
@@ -60,7 +60,7 @@ async def test_a_day_that_is_planned_already_has_no_morning_message(anna: Early,
     assert await anna.until("09:00", days=1) == [TUESDAY_MORNING]
 
 
-async def test_not_today(anna: Early) -> None:
+async def test_not_today(anna: MorningPerson) -> None:
     await anna.chooses(morning=time(9))
     await anna.until("09:00")
     await anna.press("Not today")
@@ -69,7 +69,7 @@ async def test_not_today(anna: Early) -> None:
     assert await anna.until("23:00") == []
 
 
-async def test_a_message_is_sent_once_after_any_crash(anna: Early, harness: Harness) -> None:
+async def test_a_message_is_sent_once_after_any_crash(anna: MorningPerson, harness: Harness) -> None:
     """S296: by two programs at the same time, and after a restart."""
     await anna.chooses(morning=time(9))
     harness.clock.at = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
@@ -82,7 +82,9 @@ async def test_a_message_is_sent_once_after_any_crash(anna: Early, harness: Harn
     assert [each["card"]["text"] for each in anna.deliveries[1:]] == [GOOD_MORNING.format(day="Monday 2 March")]
 
 
-async def test_after_a_time_without_the_program_only_what_is_useful_is_sent(anna: Early, harness: Harness) -> None:
+async def test_after_a_time_without_the_program_only_what_is_useful_is_sent(
+    anna: MorningPerson, harness: Harness
+) -> None:
     """S298"""
     await anna.chooses(morning=time(9))
     harness.clock.at = datetime(2026, 3, 2, 10, 30, tzinfo=UTC)
@@ -98,7 +100,7 @@ async def test_after_a_time_without_the_program_only_what_is_useful_is_sent(anna
     assert over == {("morning", MONDAY + timedelta(days=n)) for n in range(4)}
 
 
-async def test_nobody_is_interrupted_at_a_plan(anna: Early, harness: Harness) -> None:
+async def test_nobody_is_interrupted_at_a_plan(anna: MorningPerson, harness: Harness) -> None:
     """S219, S298: the message waits for ten quiet minutes."""
     await anna.chooses(morning=time(9))
     harness.clock.at = datetime(2026, 3, 2, 7, 55, tzinfo=UTC)
@@ -107,7 +109,7 @@ async def test_nobody_is_interrupted_at_a_plan(anna: Early, harness: Harness) ->
     assert await anna.until("09:06") == [GOOD_MORNING.format(day="Monday 2 March")]
 
 
-async def test_quiet_hours_are_asked_about_and_win(anna: Early) -> None:
+async def test_quiet_hours_are_asked_about_and_win(anna: MorningPerson) -> None:
     """S299"""
     await anna.chooses(morning=time(6, 30))
     assert anna.words.startswith("06:30 is in your quiet hours, between 20:00 and 07:00, so nothing would come then.")
@@ -120,7 +122,7 @@ async def test_quiet_hours_are_asked_about_and_win(anna: Early) -> None:
     assert await anna.until("07:59", days=1) == []
 
 
-async def test_weekdays_are_chosen_by_form(anna: Early) -> None:
+async def test_weekdays_are_chosen_by_form(anna: MorningPerson) -> None:
     """S296: without a model; a time in the quiet hours is refused at its field."""
     refused = await anna.fill("rituals", morning="06:00")
     assert isinstance(refused, FormErrors)
@@ -138,7 +140,7 @@ async def test_weekdays_are_chosen_by_form(anna: Early) -> None:
     assert "**What I send you on my own**, Tuesday and Saturday:" in str(home)
 
 
-async def test_a_button_on_each_message_stops_them(anna: Early) -> None:
+async def test_a_button_on_each_message_stops_them(anna: MorningPerson) -> None:
     """S296"""
     await anna.chooses(morning=time(9), review=True)
     await anna.until("09:00")
@@ -150,7 +152,7 @@ async def test_a_button_on_each_message_stops_them(anna: Early) -> None:
 
 
 @pytest.fixture
-async def closing(anna: Early, harness: Harness) -> Early:
+async def closing(anna: MorningPerson, harness: Harness) -> MorningPerson:
     """Commit Monday; in the evening the bot asks about its two tasks."""
     await anna.chooses(at_end=True)
     await commit_monday(harness, anna)
@@ -159,7 +161,7 @@ async def closing(anna: Early, harness: Harness) -> Early:
     return anna
 
 
-async def test_the_end_of_a_day_is_told_with_one_tap_for_each_task(closing: Early) -> None:
+async def test_the_end_of_a_day_is_told_with_one_tap_for_each_task(closing: MorningPerson) -> None:
     """S300"""
     anna = closing
     assert labels(anna.card) == [
@@ -173,7 +175,7 @@ async def test_the_end_of_a_day_is_told_with_one_tap_for_each_task(closing: Earl
     assert [task.state for task in await anna.tasks()] == [TaskState.WAITING]
 
 
-async def test_a_day_is_closed_and_opened_again(closing: Early) -> None:
+async def test_a_day_is_closed_and_opened_again(closing: MorningPerson) -> None:
     """S300: what is open is in the queue, once, however often that is repeated."""
     anna = closing
     await anna.press("Done", row="Ask Ann")
@@ -192,12 +194,14 @@ async def test_a_day_is_closed_and_opened_again(closing: Early) -> None:
     assert [task.spec.title for task in await anna.tasks()] == ["Taxes"]
 
 
-async def test_a_day_without_a_plan_is_not_closed(anna: Early) -> None:
+async def test_a_day_without_a_plan_is_not_closed(anna: MorningPerson) -> None:
     await anna.chooses(shutdown=time(18))
     assert await anna.until("23:00") == []
 
 
-async def test_a_review_names_what_kept_being_moved_and_blocks_time_for_it(anna: Early, harness: Harness) -> None:
+async def test_a_review_names_what_kept_being_moved_and_blocks_time_for_it(
+    anna: MorningPerson, harness: Harness
+) -> None:
     """S301: Taxes is left on Monday and on Tuesday."""
     await anna.chooses(review=True)
     await commit_monday(harness, anna)
@@ -230,7 +234,7 @@ async def test_a_review_names_what_kept_being_moved_and_blocks_time_for_it(anna:
     assert (ask.spec.details.from_day, ask.spec.details.at) == (date(2026, 3, 9), time(9))
 
 
-async def test_a_review_is_asked_for(anna: Early, harness: Harness) -> None:
+async def test_a_review_is_asked_for(anna: MorningPerson, harness: Harness) -> None:
     """S301: without any choice, and for an empty week."""
     await anna.send(ReviewWeek(**anna.about()))
     assert anna.words.startswith("Nothing was planned this week")
@@ -240,7 +244,7 @@ async def test_a_review_is_asked_for(anna: Early, harness: Harness) -> None:
     assert labels(anna.card) == ["Plan next week"]
 
 
-async def test_the_days_are_those_of_where_the_person_is(anna: Early, harness: Harness) -> None:
+async def test_the_days_are_those_of_where_the_person_is(anna: MorningPerson, harness: Harness) -> None:
     """S296: no date has two messages."""
     await anna.chooses(morning=time(9), days=tuple(Weekday))
     assert len(await anna.until("09:00")) == 1
@@ -251,6 +255,6 @@ async def test_the_days_are_those_of_where_the_person_is(anna: Early, harness: H
     assert len(await anna.until("01:00", days=1)) == 1
 
 
-async def fly(harness: Harness, anna: Early, tz: str) -> None:
+async def fly(harness: Harness, anna: MorningPerson, tz: str) -> None:
     """Change the zone in Slack, which tells the program so; the person says nothing to the bot."""
     await harness.store.zones.keep(anna.user, tz, until=harness.clock.at)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from tests.factories.told_rules import NOTHING
 from tests.factories.words import wants
-from tests.fakes.openai_server import Asked, Says
+from tests.fakes.openai_server import ReceivedRequest, ScriptedAnswer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,7 +38,7 @@ LONGEST = 20.0
 
 
 @dataclass
-class Weather:
+class NetworkFaults:
     """A connection to a server. In a spell, some requests below ``path`` meet trouble, before or after they take effect."""
 
     app: Any
@@ -97,17 +97,19 @@ class Listener:
         self.kind = None
         self._calm.set()
 
-    def script(self, asked: Asked) -> Says:
+    def script(self, asked: ReceivedRequest) -> ScriptedAnswer:
         match self.kind:
             case "busy":
-                return Says(status=self.rng.choice((429, 500, 503)), text="busy")
+                return ScriptedAnswer(status=self.rng.choice((429, 500, 503)), text="busy")
             case "nonsense":
-                return Says(self.rng.choice(("", "{", "[]", '{"wishes": 7}', "Sure!", '{"wishes": [{}], "x": 1}')))
+                return ScriptedAnswer(
+                    self.rng.choice(("", "{", "[]", '{"wishes": 7}', "Sure!", '{"wishes": [{}], "x": 1}'))
+                )
             case "endless":
-                return Says(status=503, text="too late", until=self._calm)
+                return ScriptedAnswer(status=503, text="too late", until=self._calm)
         if "The message:" not in asked.last:
-            return Says(status=404, text="This one only reads.")  # a draft: then the program makes its own
-        return Says(json.dumps(NOTHING if "should_extract" in asked.system else wants("proceed")))
+            return ScriptedAnswer(status=404, text="This one only reads.")  # a draft: then the program makes its own
+        return ScriptedAnswer(json.dumps(NOTHING if "should_extract" in asked.system else wants("proceed")))
 
 
 @contextmanager
@@ -158,7 +160,7 @@ def stop_server(server: PostgresServer, how: Shutdown) -> Iterator[None]:
 
 
 @dataclass
-class Spell:
+class FaultPeriod:
     """The troubles at one time, and how they end."""
 
     stack: ExitStack = field(default_factory=ExitStack)

@@ -133,7 +133,7 @@ class Deletion:
 
 
 @dataclass
-class Written:
+class WrittenTransaction:
     """One transaction as its writes took effect. ``keys`` are the blocks it is about, ``dropped`` those it takes off
     the calendar (the person may be quicker); ``over`` are edits it replaced, ``back`` those it gave back, ``before`` the
     events as they were, ``own`` what else they held by block. ``targets`` are what it takes back, the newest first."""
@@ -151,7 +151,7 @@ class Written:
 
 
 @dataclass
-class Truth:
+class GroundTruth:
     """``breaches`` are by kind: lost, foreign, duplicate, and the ones that have to be nought as well."""
 
     conditional: bool
@@ -170,7 +170,7 @@ class Truth:
     live: dict[str, EventImage] = field(default_factory=dict)
     wish: dict[str, Shape] = field(default_factory=dict)
     asked: dict[str, Shape] = field(default_factory=dict)
-    transactions: dict[str, Written] = field(default_factory=dict)
+    transactions: dict[str, WrittenTransaction] = field(default_factory=dict)
     landed: dict[str, int] = field(default_factory=dict)
     """Events that came long after the program had given them up, and when."""
     sent: dict[str, int] = field(default_factory=dict)
@@ -289,7 +289,7 @@ class Truth:
         for event in events:
             self._looked[event.id] = self._now
 
-    def begins(self, transaction_id: str, written: Written) -> None:
+    def begins(self, transaction_id: str, written: WrittenTransaction) -> None:
         """Note the start of a transaction; nothing of it has happened yet."""
         self.transactions[transaction_id] = written
         for target in written.targets:
@@ -461,7 +461,7 @@ class Truth:
         else:
             self.breach("lost", f"{command.name} set {place} to {new!r}, the person had {edit.value!r}")
 
-    def _find_owed(self, by: Written, place: tuple[str, str]) -> Edit | None:
+    def _find_owed(self, by: WrittenTransaction, place: tuple[str, str]) -> Edit | None:
         """Return the person's latest edit among those that the targets replaced: it comes back.
 
         An edit that a target had given back itself does not count, for the value before that was the program's.
@@ -471,7 +471,7 @@ class Truth:
         own = [edit for edit in replaced if edit.put_back_by not in by.targets]
         return max(own, key=lambda edit: edit.at, default=None)
 
-    def _comes_back(self, transaction_id: str, image: EventImage, targets: Iterable[Written]) -> None:
+    def _comes_back(self, transaction_id: str, image: EventImage, targets: Iterable[WrittenTransaction]) -> None:
         """Check that a block that the person changed comes back as they had it."""
         key, shape = key_of(image), shape_of(image)
         if key in self._keys_touched:
@@ -482,7 +482,7 @@ class Truth:
                 self.edits[image.id, name] = Edit(edit.value, edit.at, taken=True, put_back_by=transaction_id)
                 self.transactions[transaction_id].back.add((image.id, name))
 
-    def _own_comes_back(self, transaction_id: str, image: EventImage, targets: Iterable[Written]) -> None:
+    def _own_comes_back(self, transaction_id: str, image: EventImage, targets: Iterable[WrittenTransaction]) -> None:
         """Check that the event that replaces a deleted one has the person's additions to it."""
         had = next((target.own[key_of(image)] for target in targets if key_of(image) in target.own), {})
         has = own_of(image)
@@ -507,7 +507,7 @@ class Truth:
     def _aspect(self, place: tuple[str, str]) -> list[tuple[str, str]]:
         return [(place[0], name) for name in FIELDS if ASPECT[name] == ASPECT[place[1]]]
 
-    def _is_wanted(self, by: Written, key: str, deletion: Deletion) -> bool:
+    def _is_wanted(self, by: WrittenTransaction, key: str, deletion: Deletion) -> bool:
         command = by.command
         if any(t in self.transactions and key in self.transactions[t].dropped for t in by.targets):
             return True
@@ -515,7 +515,7 @@ class Truth:
             return command.kind == "submit"
         return command.kind == "submit" and (key in command.absent or command.wish.get(key) != deletion.asked)
 
-    def _is_back(self, by: Written, place: tuple[str, str], edit: Edit) -> bool:
+    def _is_back(self, by: WrittenTransaction, place: tuple[str, str], edit: Edit) -> bool:
         """Check whether an undo may restore the value of an edit.
 
         It may where it takes back the transaction that gave the edit back, or where one of its transactions left that
