@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
-from tests.soak.ground_truth import OWN
+from tests.soak.oracle import OWN
 
 from fateforger.calendar.access import CommitContext
 from fateforger.calendar.event import EventImage

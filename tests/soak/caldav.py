@@ -14,7 +14,7 @@ from tests.fakes.caldav_calendar import CalDavStore, SimulatedCalDav, name_reque
 from tests.fakes.caldav_server import CalDavServer, StoredObject
 from tests.fakes.google_calendar import CallFailure, Crash, Fault, LateWrite, LostAnswer, Race, Status, When
 from tests.soak.days import Setting, as_given, as_html
-from tests.soak.ground_truth import GroundTruth
+from tests.soak.oracle import Oracle
 from tests.soak.watched import LATEST, Clock, Delays, LateGoogleCalendar, WatchedStore, transaction_of
 
 from caldav_mcp.content_lines import Component, line_name, read_lines
@@ -33,7 +33,7 @@ _HREF = re.compile(r"<(?:\w+:)?href>([^<]+)<")
 class WatchedCollection(CalDavStore, WatchedStore):
     """Tells the witness every write through the protocol."""
 
-    def __init__(self, server: CalDavServer, setting: Setting, truth: GroundTruth) -> None:
+    def __init__(self, server: CalDavServer, setting: Setting, truth: Oracle) -> None:
         CalDavStore.__init__(self, server, setting.tz)
         self.normalize = as_html if setting.html else as_given
         self.truth, self.deleting = truth, {}
@@ -74,7 +74,7 @@ class LateCalDav(LateGoogleCalendar, SimulatedCalDav):
     """It is the request that lands late."""
 
     @classmethod
-    async def over(cls, setting: Setting, truth: GroundTruth, key: str, clock: Clock) -> Self:
+    async def over(cls, setting: Setting, truth: Oracle, key: str, clock: Clock) -> Self:
         folder = TemporaryDirectory(prefix="soak-")
         server = CalDavServer(Path(folder.name), "calendar", setting.habits, html=setting.html)
         store = WatchedCollection(server, setting, truth)

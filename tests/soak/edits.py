@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 from tests.soak.days import Setting
-from tests.soak.ground_truth import GroundTruth
+from tests.soak.oracle import Oracle
 from tests.soak.watched import WatchedStore
 
 from fateforger.calendar.event import EventImage
@@ -24,7 +24,7 @@ ACTS = (
 class CalendarEdits:
     setting: Setting
     store: WatchedStore
-    truth: GroundTruth
+    truth: Oracle
     done: int = 0
 
     def act(self, rng: Random, what: str | None = None) -> str:

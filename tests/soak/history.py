@@ -16,7 +16,7 @@ from tests.fakes.google_calendar import Answer, CallFailure, Fault, LateWrite, L
 from tests.soak.caldav import LateCalDav
 from tests.soak.days import Setting, as_given, as_html, fits, repair_plan, some_block, some_timing
 from tests.soak.edits import CalendarEdits
-from tests.soak.ground_truth import FIELDS, UNWRITABLE, Command, GroundTruth, Shape, key_of, shape_of
+from tests.soak.oracle import FIELDS, UNWRITABLE, Command, Oracle, Shape, key_of, shape_of
 from tests.soak.outlook import LateOutlook
 from tests.soak.watched import (
     Clock,
@@ -94,7 +94,7 @@ class History:
 
     def __post_init__(self) -> None:
         microsoft = self.setting.kind == "microsoft"
-        self.truth = GroundTruth(self.setting.conditional, UNWRITABLE | {"attendees"} if microsoft else UNWRITABLE)
+        self.truth = Oracle(self.setting.conditional, UNWRITABLE | {"attendees"} if microsoft else UNWRITABLE)
         self.clock = Clock(self.setting.start + BEGIN)
         self.calendar = self._open_calendar(f"soak/{self.name}")
         assert isinstance(self.calendar.store, WatchedStore)

@@ -12,7 +12,7 @@ from tests.emulators.microsoft.mailbox import Item, Mailbox
 from tests.fakes.google_calendar import Verb
 from tests.fakes.outlook_calendar import OutlookCalls, OutlookStore
 from tests.soak.days import Setting, as_given, as_html
-from tests.soak.ground_truth import GroundTruth
+from tests.soak.oracle import Oracle
 from tests.soak.watched import Clock, LateCalendar, WatchedStore, transaction_of
 
 from fateforger.calendar.event import EventFields
@@ -31,7 +31,7 @@ _NOTES = EventFields(summary="", start=datetime.min.replace(tzinfo=UTC), end=dat
 class WatchedMailbox(OutlookStore, WatchedStore):
     """Tells the witness every write through Graph."""
 
-    def __init__(self, mailbox: Mailbox, time_zone: str, normalize: Normalize, truth: GroundTruth) -> None:
+    def __init__(self, mailbox: Mailbox, time_zone: str, normalize: Normalize, truth: Oracle) -> None:
         OutlookStore.__init__(self, mailbox, time_zone)
         self.normalize = normalize
         self.truth, self.deleting = truth, {}
@@ -55,7 +55,7 @@ class LateOutlook(OutlookCalls, LateCalendar):
     """As late as the other calendar, and with faults of single requests."""
 
     @classmethod
-    def over(cls, setting: Setting, truth: GroundTruth, key: str, clock: Clock) -> Self:
+    def over(cls, setting: Setting, truth: Oracle, key: str, clock: Clock) -> Self:
         normalize = as_html if setting.html else as_given
         mailbox = Mailbox(
             setting.tz, rewrite=lambda notes: normalize(_NOTES.model_copy(update={"description": notes})).description

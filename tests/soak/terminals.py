@@ -27,7 +27,7 @@ from tests.command_line import COMMAND_LINE, programs
 from tests.fakes.google_mcp import GoogleMcp
 from tests.fakes.google_store import GoogleStore
 from tests.forks import Fork
-from tests.soak.ground_truth import Shape, key_of, own_of, shape_of
+from tests.soak.oracle import Shape, key_of, own_of, shape_of
 
 DAY = "2026-03-02"
 MEETINGS = (("Standup", 7, 30), ("Dentist", 20, 60))

@@ -16,7 +16,7 @@ from tests.emulators.google.wire import Ask, Reply
 from tests.factories.trouble import ProcessDied
 from tests.fakes.google_calendar import GoogleCalendarFake
 from tests.fakes.google_store import GoogleStore
-from tests.soak.ground_truth import Command, GroundTruth, WrittenTransaction
+from tests.soak.oracle import Command, Oracle, WrittenTransaction
 
 from fateforger.calendar.event import EventFields, EventImage
 from fateforger.calendar.history import list_undone
@@ -85,7 +85,7 @@ class WatchedStore(GoogleStore):
     """Tells the witness every write of the program when it takes effect, and every look. ``deleting`` says which
     transaction asked for a deletion: a deletion carries no mark."""
 
-    truth: GroundTruth | None = None
+    truth: Oracle | None = None
     deleting: dict[str, str] = field(default_factory=dict)
 
     def insert(self, event_id: str, fields: EventFields, properties: Mapping[str, str], **extras: Any) -> EventImage:
@@ -120,7 +120,7 @@ class WatchedStore(GoogleStore):
         return super().cancel(event_id)
 
     @property
-    def _witness(self) -> GroundTruth:
+    def _witness(self) -> Oracle:
         assert self.truth is not None
         return self.truth
 
@@ -212,7 +212,7 @@ class Delays:
         return [one for one in late if one[1] not in due], due
 
 
-def _land_late(effect: Callable[[], object], truth: GroundTruth, event_id: str, looked: int) -> None:
+def _land_late(effect: Callable[[], object], truth: Oracle, event_id: str, looked: int) -> None:
     truth.sent[event_id] = looked
     effect()
     del truth.sent[event_id]
@@ -228,7 +228,7 @@ class SeenJournal:
 
     inner: Journal
     life: ProcessLife
-    truth: GroundTruth
+    truth: Oracle
     command_of: Callable[[str], Command]
 
     async def begin(self, transaction: Transaction) -> None:

@@ -151,7 +151,7 @@ class WrittenTransaction:
 
 
 @dataclass
-class GroundTruth:
+class Oracle:
     """``breaches`` are by kind: lost, foreign, duplicate, and the ones that have to be nought as well."""
 
     conditional: bool
