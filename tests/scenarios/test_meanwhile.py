@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime, timedelta
+from contextlib import suppress
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.factories.days import TZ
 from tests.factories.pictures import before_and_after
 from tests.scenarios.chat import Chat, Person, chat_at, eventually
@@ -17,6 +19,7 @@ from fateforger.adapters.painter import render_in_thread
 from fateforger.planning.plan import ET
 from fateforger.session.cards import Card, DayView, Heading, Picture, PlannedBlock
 from fateforger.slack.phrases import REST_UNREAD
+from fateforger.slack.workspaces import WorkspacesClient
 from fateforger.text import gettext
 from fateforger.values import replace
 from localslack import Workspace
@@ -152,3 +155,36 @@ async def test_what_is_said_about_a_message_that_slack_delivers_again_is_said_on
         await alex.say("b", ts)
         await alex.sees(ts, "2 steps")
         assert sum(said in str(message) for message in await alex.thread(ts)) == 1
+
+
+async def test_the_title_of_a_thread_follows_the_plan_although_an_earlier_one_comes_late(
+    chat: Chat, alex: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """S503"""
+    renaming, rename, done = HeldCall(1), WorkspacesClient.agents_sessions_rename, list[str]()
+
+    async def rename_slowly(client: WorkspacesClient, **given: Any) -> Any:
+        await renaming.wait_here()
+        answer = await rename(client, **given)
+        done.append(given["title"])
+        return answer
+
+    async def are_done(titles: int) -> bool:
+        return len(done) == titles
+
+    monkeypatch.setattr(WorkspacesClient, "agents_sessions_rename", rename_slowly)
+    assert (await alex.slash("2026-11-25"))["ok"]
+    [root] = await eventually(alex.roots, "the root of a plan")
+    await renaming.wait_until_held(1)
+    session = await chat.store.sessions.in_thread(alex.channel, root["ts"])
+    assert session is not None
+    await chat.store.sessions.save(replace(session, date=date(2026, 11, 26)), expected=session.version)
+    await alex.say("on", root["ts"])
+    await alex.sees(root["ts"], "1 steps")
+    with suppress(AssertionError):
+        await eventually(lambda: are_done(1), "the later title, if it does not wait for the earlier one", deadline=1.0)
+    renaming.release(1)
+    await eventually(lambda: are_done(2), "both titles")
+    assert (await alex.get("/ui/messages", channel=alex.channel, thread_ts=root["ts"]))["session"]["title"] == (
+        "Thu 26 Nov: planning"
+    )
