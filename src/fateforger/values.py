@@ -62,3 +62,8 @@ def replace_named(value: M, changes: Mapping[str, Any]) -> M:
     if unknown:
         raise TypeError(f"{type(value).__name__} has no field {', '.join(sorted(unknown))}")
     return value.model_copy(update=changes)
+
+
+def apply_changes(value: M, before: M, after: M) -> M:
+    """Return a model with the fields in which ``after`` differs from ``before``; others may have changed meanwhile."""
+    return replace_named(value, {name: new for name, new in after if new != getattr(before, name)})

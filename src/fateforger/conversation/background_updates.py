@@ -516,24 +516,31 @@ class BackgroundUpdates:
     async def _apply_read(self, session_id: str, looking: asyncio.Task[Look]) -> None:
         look = await asyncio.shield(looking)
         for _attempt in range(TRIES):
-            session = await self._load(session_id)
-            if session is None or not _is_waiting(session, look):
-                return
-            after = apply_reading(session, build_reading(session, look)).with_thread(notice=session.thread.notice)
-            after, _ = await self._follow(after, cause=f"{session_id}:{session.version}:calendar")
-            after = with_fixes(after, session.touched_at)
-            after, messages = build_messages(session, after, f"{session_id}:{session.version}:calendar")
             try:
-                saved = await self._sessions.save(after, expected=session.version, outgoing=messages)
-                self._drafts.prepare(saved)
-                self.improve(saved)
+                async with self._drafts.turn(session_id):
+                    shown = await self._show_read(session_id, look)
             except VersionConflict:
                 continue
             except StoreError as error:
                 log.warning("the calendar of session %s arrived and could not be saved: %s", session_id, error.message)
                 return
-            self._owing()
+            if shown:
+                self._owing()
             return
+
+    async def _show_read(self, session_id: str, look: Look) -> bool:
+        """Save what the calendar says, with its card; return ``False`` if the session does not wait for it any more."""
+        session = await self._load(session_id)
+        if session is None or not _is_waiting(session, look):
+            return False
+        after = apply_reading(session, build_reading(session, look)).with_thread(notice=session.thread.notice)
+        after, _ = await self._follow(after, cause=f"{session_id}:{session.version}:calendar")
+        after = with_fixes(after, session.touched_at)
+        after, messages = build_messages(session, after, f"{session_id}:{session.version}:calendar")
+        saved = await self._sessions.save(after, expected=session.version, outgoing=messages)
+        self._drafts.prepare(saved)
+        self.improve(saved)
+        return True
 
 
 def _with_notice(session: Session, lines: tuple[str, ...]) -> Session:

@@ -78,10 +78,8 @@ class Looker:
         return task.result() if done else None
 
     def forget(self, user_id: str, day: date, tz: str) -> None:
-        """Discard the result for a day that was written to, because it is out of date."""
-        known = self._looks.get((user_id, day, tz))
-        if known is not None and known.task.done():
-            del self._looks[user_id, day, tz]
+        """Discard the read of a day that was written to, because it is out of date, even if its answer comes later."""
+        self._looks.pop((user_id, day, tz), None)
 
     async def aclose(self) -> None:
         await self._tasks.close()

@@ -270,6 +270,7 @@ class Homes(Protocol):
     async def keep(self, state: HomeState, *, show_at: datetime) -> None:
         """Record what was published as of ``state``; it is due again at ``show_at``, or at the next change.
 
-        Changes that were counted since ``state`` was read stay due.
+        If changes were counted since ``state`` was read, it is due at once: what was published hides them, even if
+        they had been published before.
         """
         ...

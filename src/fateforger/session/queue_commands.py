@@ -21,7 +21,7 @@ from fateforger.tasks.queue import QueuePlace
 from fateforger.tasks.task import Origin, TaskSpec
 from fateforger.tasks.transitions import TaskAction
 from fateforger.text import list_languages, mark_message
-from fateforger.values import Value
+from fateforger.values import Value, apply_changes
 
 TaskReply = Literal["done", "note", "take_back", "put_back", "approve", "retry", "open"]
 """Reply about a task: done, done so far, wait again, try again, or the parts of a goal are right.
@@ -386,11 +386,16 @@ class ChangeTask(HomeCommandBase):
 
 
 class ReviseTask(HomeCommandBase):
-    """Replace the spec of a task."""
+    """Replace the spec of a task, as the person changed it from ``base``; older commands have none."""
 
     kind: Literal["revise_task"] = "revise_task"
     task_id: str
     spec: TaskSpec
+    base: TaskSpec | None = None
+
+    def apply_to(self, spec: TaskSpec) -> TaskSpec:
+        """Return the spec of the task now with what the person changed; what else has changed since stays."""
+        return self.spec if self.base is None else apply_changes(spec, self.base, self.spec)
 
 
 def _read_page(click: Click) -> Fields:

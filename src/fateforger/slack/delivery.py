@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from weakref import WeakValueDictionary
 
-from fateforger.errors import FateforgerError
+from fateforger.errors import FateforgerError, StoreError
 from fateforger.ports.clock import Clock
 from fateforger.session.cards import Card, Part, Prose
 from fateforger.session.messages import MOST_LATER, Outgoing
@@ -91,6 +91,7 @@ class Delivery:
     agent: AgentThreads
     clock: Clock = field(kw_only=True)
     _turns: KeyedLocks = field(init=False, default_factory=KeyedLocks)
+    _following: KeyedLocks = field(init=False, default_factory=KeyedLocks)
     _tasks: BackgroundTasks = field(init=False, default_factory=BackgroundTasks)
     _adding: dict[str, asyncio.Task[None]] = field(init=False, default_factory=dict)
     _doubtful: set[str] = field(init=False, default_factory=set)
@@ -111,13 +112,22 @@ class Delivery:
         async with self._turns.turn(item.session_id):
             shown, where = await self._deliver(item)
         self._add_pictures(shown, where.channel)
-        session = await self.sessions.load(item.session_id)
-        if session is not None:
-            self._tasks.start(self.agent.follow(session), name=f"title of {item.session_id}")
+        self._tasks.start(self._follow(item.session_id), name=f"title of {item.session_id}")
 
     async def close(self) -> None:
         """Cancel pending pictures and titles; they come with the next card."""
         await self._tasks.close()
+
+    async def _follow(self, session_id: str) -> None:
+        """Bring title and status of a thread up to date, one after the other, so that the latest ones stay."""
+        async with self._following.turn(session_id):
+            try:
+                session = await self.sessions.load(session_id)
+            except StoreError as error:
+                log.info("the title of %s comes with the next card: %s", session_id, error.message)
+                return
+            if session is not None:
+                await self.agent.follow(session)
 
     async def _deliver(self, item: Outgoing) -> tuple[Outgoing, Sent]:
         """Send a message and return it as it is shown, and where."""

@@ -50,7 +50,7 @@ from fateforger.slack.access import (
 )
 from fateforger.slack.home import Home
 from fateforger.slack.notices import build_sentence_job, first_greeting_job, greeting_job, retire_welcome, suggest
-from fateforger.slack.payloads import MessageSaid, Place, Press
+from fateforger.slack.payloads import MessageSaid, Place, Press, command_id
 from fateforger.slack.poster import Poster
 from fateforger.slack.progress import Handle
 from fateforger.tasks.transitions import TypedCommand, parse_command
@@ -223,16 +223,16 @@ class RequestHandler:
         if owner != said.user_id:
             # The same post arrives as a message and as a mention; only the mention is answered.
             if owner is not None and said.event == "app_mention":
-                await self.send_ephemeral(said.user_id, Place(said.channel, said.thread_ts), phrases.not_yours(owner))
+                await self._reply(said, phrases.not_yours(owner))
             return
         refusal = await calendar_refusal(self.door, self.people, said.user_id)
         if refusal is not None:
             if said.event != "app_mention":
-                await self.send_ephemeral(said.user_id, Place(said.channel, said.thread_ts), refusal)
+                await self._reply(said, refusal)
             return
         unread = await self._find_unread(said, session_id)
         if unread is not None:
-            await self.send_ephemeral(said.user_id, Place(said.channel, said.thread_ts), _(unread))
+            await self._reply(said, _(unread))
             return
         await self._tell_unread_parts(said)
         if said.attached and not said.text and self.door.reads_words:
@@ -274,7 +274,8 @@ class RequestHandler:
         else:
             return
         place = Place(changed.channel, None if session is None and changed.opens else changed.thread_ts)
-        await self.send_ephemeral(changed.user_id, place, _(words))
+        cause = command_id("edit", changed.command_id, changed.text)  # each edit, but the same one once
+        await self.send_ephemeral(changed.user_id, place, _(words), cause=cause)
 
     async def _can_undo(self, said: MessageSaid, session: Session) -> bool:
         """Check whether a message of a session made the last change, or waits and may make one."""
@@ -305,10 +306,10 @@ class RequestHandler:
             return
         place = Place(said.channel, None if said.opens else said.thread_ts)
         if said.attached:
-            await self.send_ephemeral(said.user_id, place, _(phrases.ATTACHED_UNREAD))
+            await self.send_ephemeral(said.user_id, place, _(phrases.ATTACHED_UNREAD), cause=said.command_id)
         if len(said.text) > MAX_PROMPT_MESSAGE_CHARS:
             most = format_number(MAX_PROMPT_MESSAGE_CHARS)
-            await self.send_ephemeral(said.user_id, place, _(phrases.REST_UNREAD, count=most))
+            await self.send_ephemeral(said.user_id, place, _(phrases.REST_UNREAD, count=most), cause=said.command_id)
 
     async def _carry_out_typed(self, said: MessageSaid, typed: TypedCommand) -> None:
         """Carry out a slash command that was written out in the thread of a plan, next to the plan (S147, S151)."""
@@ -317,9 +318,9 @@ class RequestHandler:
             asked = Place(said.channel) if typed.rest else place
             words = await self.start(said.command_id, said.user_id, asked, said=typed.rest)
             if words is not None:
-                await self.send_ephemeral(said.user_id, place, words)
+                await self._reply(said, words)
             return
-        async with self.tell_refusal(said.user_id, place):
+        async with self.tell_refusal(said.user_id, place, cause=said.command_id):
             about = {"command_id": said.command_id, "user_id": said.user_id, "at": self.clock.now()}
             if is_private(said.channel):
                 about |= {"channel": said.channel, "thread_ts": said.thread_ts}
@@ -355,7 +356,7 @@ class RequestHandler:
             await self.jobs.enqueue(greeting_job(said, words), now=self.clock.now())
         elif said.event != "message" and said.mention:
             # The same post arrives as a message and as a mention; only the mention is answered.
-            await self.send_ephemeral(said.user_id, Place(said.channel), words)
+            await self.send_ephemeral(said.user_id, Place(said.channel), words, cause=said.command_id)
 
     def _build_opening(
         self, command_id: str, user_id: str, place: Place, said: str, *, opens: bool = True, to_plan: bool = False
@@ -489,21 +490,31 @@ class RequestHandler:
         await self.jobs.enqueue(job, now=now)
 
     @asynccontextmanager
-    async def tell_refusal(self, user_id: str, place: Place) -> AsyncIterator[None]:
-        """Tell a person why their request is refused, if the block raises a ``UserError``."""
+    async def tell_refusal(self, user_id: str, place: Place, *, cause: str = "") -> AsyncIterator[None]:
+        """Tell a person why their request is refused, if the block raises a ``UserError``.
+
+        ``cause`` is that of :meth:`send_ephemeral`.
+        """
         try:
             yield
         except UserError as error:
             said = error.card if isinstance(error, CalendarRefused) else error.message
-            await self.send_ephemeral(user_id, place, said)
+            await self.send_ephemeral(user_id, place, said, cause=cause)
 
-    async def send_ephemeral(self, user_id: str, place: Place, said: Said) -> None:
+    async def _reply(self, heard: MessageSaid, said: Said) -> None:
+        """Tell a person something about their message, in its thread."""
+        place = Place(heard.channel, heard.thread_ts)
+        await self.send_ephemeral(heard.user_id, place, said, cause=heard.command_id)
+
+    async def send_ephemeral(self, user_id: str, place: Place, said: Said, *, cause: str = "") -> None:
         """Tell a person something after the acknowledgement, even if the program dies in between.
 
-        A card is lost in that case, because the link in it must not be stored.
+        A card is lost in that case, because the link in it must not be stored. ``cause`` names the event, which Slack
+        may deliver again.
         """
         if isinstance(said, str):
-            await self.jobs.enqueue(build_sentence_job(user_id, place, said), now=self.clock.now())
+            job = build_sentence_job(user_id, place, said, cause=cause)
+            await self.jobs.enqueue(job, now=self.clock.now())
         else:
             self.background.start(self.people.send_ephemeral(user_id, place, said), name="a hint")
 

@@ -92,7 +92,7 @@ class Home:
 
         Without ``note``, the time zone of its person is not noted.
         """
-        user_id = state.user_id
+        user_id, began = state.user_id, self.clock.now()
         try:
             card = await self._build_card(user_id, note=note)
             shown = await self._send(state, card)
@@ -103,11 +103,11 @@ class Home:
         except SlackCallError as trouble:
             # Another process has published meanwhile, with another hash; the next try does without one.
             log.warning("the home of %s is not published: %s", user_id, trouble)
-            conflicts = trouble.code == "hash_conflict"
+            conflicts = _is_conflict(trouble)
             later = self.clock.now() if conflicts else self.clock.now() + RETRY_AFTER
             await self.homes.keep(replace(state, hash="" if conflicts else state.hash), show_at=later)
         else:
-            await self.homes.keep(shown, show_at=find_next_change(card, self.clock.now()))
+            await self.homes.keep(shown, show_at=find_next_change(card, began))
 
     async def _build_card(self, user_id: str, *, note: bool) -> Card:
         refusal = await calendar_refusal(self.door, self.people, user_id)
@@ -135,6 +135,8 @@ class Home:
                 await self.poster.pictures.upload(picture, state.user_id)
             return await self._send(state, card)
         except (SlackCallError, InternalError) as trouble:
+            if _is_conflict(trouble):
+                raise
             self.poster.pictures.give_up(card, state.user_id)
             log.warning("the home of %s stays without its picture: %s", state.user_id, trouble)
             return state
@@ -153,11 +155,15 @@ class Home:
         return self._links[channel, ts]
 
 
-def find_next_change(card: Card, now: datetime) -> datetime:
-    """Return when a card of App Home says something else although nothing has changed: a block begins or ends."""
+def _is_conflict(trouble: SlackCallError | InternalError) -> bool:
+    return isinstance(trouble, SlackCallError) and trouble.code == "hash_conflict"
+
+
+def find_next_change(card: Card, since: datetime) -> datetime:
+    """Return when a card of ``since`` says something else although nothing has changed: a block begins or ends."""
     days = [part.day for part in card.parts if isinstance(part, Picture) and isinstance(part.day, DayView)]
     instants = (instant for day in days for block in day.blocks for instant in (block.start, block.end))
-    return min((instant for instant in instants if instant > now), default=now + IDLE_FOR)
+    return min((instant for instant in instants if instant > since), default=since + IDLE_FOR)
 
 
 @dataclass(frozen=True, slots=True)

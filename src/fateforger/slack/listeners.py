@@ -229,7 +229,8 @@ class Listeners:
         if event.get("type") == "app_home_opened":
             self._home.show(user_id)
         elif event.get("type") == "app_mention" or event.get("channel_type") == "im":
-            await self._requests.send_ephemeral(user_id, Place(event["channel"], event.get("thread_ts")), words)
+            place = Place(event["channel"], event.get("thread_ts"))
+            await self._requests.send_ephemeral(user_id, place, words, cause=str(body.get("event_id") or ""))
         elif not event:
             await self._requests.send_ephemeral(
                 user_id, parse_place(body) if "container" in body else Place(None), words

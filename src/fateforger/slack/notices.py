@@ -29,7 +29,7 @@ from fateforger.slack.client import (
 from fateforger.slack.delivery import PAUSES, moved_card
 from fateforger.slack.ids import SAY, WELCOME
 from fateforger.slack.mrkdwn import Mrkdwn
-from fateforger.slack.payloads import MessageSaid, Place
+from fateforger.slack.payloads import MessageSaid, Place, command_id
 from fateforger.slack.poster import Poster
 from fateforger.text import gettext as _
 from fateforger.text import mark_message, speak, use_language
@@ -60,11 +60,15 @@ FIRST_WORDS = (
 log = logging.getLogger(__name__)
 
 
-def build_sentence_job(user_id: str, place: Place, words: str) -> NewJob:
-    """Return the job that shows a sentence to one person alone, after the earlier ones for them."""
+def build_sentence_job(user_id: str, place: Place, words: str, *, cause: str = "") -> NewJob:
+    """Return the job that shows a sentence to one person alone, after the earlier ones for them.
+
+    With a ``cause``, the same words are said once.
+    """
     where = {"channel": place.channel, "thread_ts": place.thread_ts}
     sentence = Sentence(user_id=user_id, **where, words=words, is_markup=isinstance(words, Mrkdwn))
-    return SENTENCE.build_job(sentence, key=user_id, dedupe=uuid.uuid4().hex)
+    dedupe = command_id("said", cause, words) if cause else uuid.uuid4().hex
+    return SENTENCE.build_job(sentence, key=user_id, dedupe=dedupe)
 
 
 def build_sentence_handler(people: People) -> JobHandler:

@@ -123,7 +123,7 @@ def read_frame_form(session: Session, filled: Filled) -> SessionCommand | FormEr
         frame_span(session.date, session.tz, frame)
     except BadInput as error:
         filled.errors["day_end"] = error.message
-    return filled.or_errors(lambda: SetFrame(**filled.envelope, frame=frame))
+    return filled.or_errors(lambda: SetFrame(**filled.envelope, frame=frame, base=shown))
 
 
 USUAL_MINUTES = 30

@@ -395,7 +395,7 @@ def read_task_form(session: Session, filled: Filled) -> SessionCommand | FormErr
         done_when=done_when,
         length_settled=before.length_settled,
     )
-    return UpdateTask(**filled.envelope, task=task)
+    return UpdateTask(**filled.envelope, task=task, base=before)
 
 
 def to_choice(task: Task) -> Choice:

@@ -12,6 +12,8 @@ from tests.unit.conversation.person import MORNING, Person
 from fateforger.errors import BadInput, UserError
 from fateforger.planning.task_details import TaskKind
 from fateforger.session.cards import Button, Controls
+from fateforger.session.commands import SessionCommand
+from fateforger.session.commands.base import SessionCommandBase
 from fateforger.session.forms import FormRequest, FormSubmission
 from fateforger.session.frame import local_time
 from fateforger.session.placement import by_time, find_first_free
@@ -519,3 +521,39 @@ async def test_an_edit_asks_only_for_what_differs(anna: Person) -> None:
         "start": None,
         "minutes": None,
     }
+
+
+async def send_form(person: Person, form: str, target: str = "", **values: Any) -> SessionCommand:
+    """Fill in a form, and return its command, which is not carried out yet."""
+    shown = await person.look(form, target=target)
+    submission = FormSubmission(
+        form=form,
+        session_id=person.session_id,
+        user_id=person.user,
+        command_id=f"sent-{form}",
+        at=person.harness.clock.now(),
+        target=shown.target,
+        values={field.name: field.value for field in shown.inputs} | values,
+    )
+    sent = await person.coordinator.read_form(submission)
+    assert isinstance(sent, SessionCommandBase)
+    return sent
+
+
+async def test_a_form_keeps_what_a_command_before_it_changes(anna: Person) -> None:
+    """S502: the form is sent while that command, such as a message that a model reads, is not carried out yet."""
+    await anna.to_frame()
+    sent = await send_form(anna, "frame", day_start=time(8, 0))
+    await anna.fill("frame", day_end=time(16, 30), lunch_start=time(13, 0))
+    await anna.send(sent)
+    frame = (await anna.session()).day.frame
+    assert (frame.day_start, frame.day_end, frame.lunch_start) == (time(8, 0), time(16, 30), time(13, 0))
+    await anna.press("Continue")
+    await anna.fill("tasks", title_1="Report", minutes_1=60)
+    await anna.press("Back")
+    (task,) = (await anna.session()).day.inputs.tasks
+    sent = await send_form(anna, "task", task.id, title="The report")
+    await anna.fill("task", target=task.id, minutes=120)
+    await anna.send(sent)
+    (task,) = (await anna.session()).day.inputs.tasks
+    assert (task.title, task.minutes) == ("The report", 120)

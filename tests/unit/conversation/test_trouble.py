@@ -9,11 +9,16 @@ from typing import Any
 
 import pytest
 from tests.factories.trouble import ProcessDied
+from tests.factories.words import wants
 from tests.fakes.google_calendar import Answer, CallFailure, Crash, LostAnswer
+from tests.fakes.scripted_model import ScriptedModel
 from tests.unit.conversation.person import AMSTERDAM, CHANNEL, MORNING, Harness, Person, meeting
 
 from fateforger.calendar.ports import Rejected
+from fateforger.conversation import turns
 from fateforger.errors import CalendarNotFound, CalendarUnreachable, StoreUnavailable, VersionConflict
+from fateforger.ports.model import Completion, Prompt
+from fateforger.session.commands import Command
 from fateforger.session.commands.thread import StartTimeboxing
 from fateforger.session.messages import Outgoing
 from fateforger.session.model import Session
@@ -361,6 +366,99 @@ async def test_a_slow_calendar_appears_when_it_answers(harness: Harness, anna: P
             await asyncio.sleep(0)
             await anna.read()
     assert anna.arrived[-1].slot == "stage:1"
+
+
+class HeldModel(ScriptedModel):
+    """A model that lets the calendar answer while it reads a message, and reads on once that is about to be shown."""
+
+    def __init__(self, slow: SlowRead) -> None:
+        super().__init__(by=lambda _: wants("proceed"))
+        self._slow = slow
+        self.go_on = asyncio.Event()
+
+    async def complete(self, prompt: Prompt, *, seconds: float) -> Completion:
+        self._slow.go.set()
+        await asyncio.wait_for(self.go_on.wait(), 60)
+        return await super().complete(prompt, seconds=seconds)
+
+
+async def test_a_message_is_read_once_although_the_calendar_answers_meanwhile(
+    harness: Harness, anna: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """S500: the calendar is shown after the turn, which would otherwise begin again."""
+    meeting(harness, "Standup", "09:30", "10:00")
+    slow = SlowRead(harness.submitter)
+    model = harness.model = HeldModel(slow)
+    harness.coordinator = harness.build_coordinator(submitter=slow, calendar_wait=0.01)
+    await anna.to_frame()
+    drafts, save = harness.coordinator._drafts, harness.store.sessions.save
+    lock = drafts.turn(anna.session_id)
+
+    def wait_for_turn(_session_id: str) -> asyncio.Lock:
+        if lock.locked():
+            model.go_on.set()
+        return lock
+
+    async def save_meanwhile(session: Session, *, expected: int, outgoing: Sequence[Outgoing] = ()) -> Session:
+        saved = await save(session, expected=expected, outgoing=outgoing)
+        model.go_on.set()
+        return saved
+
+    monkeypatch.setattr(drafts, "turn", wait_for_turn)
+    monkeypatch.setattr(harness.store.sessions, "save", save_meanwhile)
+    await anna.says("go on")
+    assert (await anna.session()).stage is TimeboxingStage.CAPTURE_INPUTS
+    assert len(model.prompts) == 1
+    await harness.until(lambda: _knows_calendar(anna))
+
+
+async def _knows_calendar(person: Person) -> bool:
+    return (await person.session()).day.snapshot is not None
+
+
+class LateAnswer:
+    """A submitter that reads at once, and whose answer to the read ``held`` waits until it is let go."""
+
+    def __init__(self, real: Any) -> None:
+        self._real = real
+        self.reads = 0
+        self.held: int | None = None
+        self.go = asyncio.Event()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._real, name)
+
+    async def read(self, day: Any, tz: str) -> Any:
+        self.reads += 1
+        is_held = self.reads == self.held
+        found = await self._real.read(day, tz)
+        if is_held:
+            await self.go.wait()
+        return found
+
+
+async def test_a_read_from_before_a_write_is_no_change_by_the_person(
+    harness: Harness, anna: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """S500: the answer to a read comes after the plan was written, while the next change waits for the calendar."""
+    late = LateAnswer(harness.submitter)
+    harness.coordinator = harness.build_coordinator(submitter=late)
+    await anna.to_refine("Write report")
+    await anna.choose("Write report", "15 min later")
+    late.held = late.reads + 1
+    with monkeypatch.context() as hasty:
+        hasty.setattr(turns, "REREAD_WAIT", 0.0)
+        await anna.choose("Write report", "15 min later")
+    assert harness.on_calendar()["Write report"] == "09:30-10:30"
+    handle = harness.coordinator.handle
+
+    async def answer_when_looking(command: Command) -> None:
+        await handle(command, lambda _progress: late.go.set())
+
+    monkeypatch.setattr(harness.coordinator, "handle", answer_when_looking)
+    await anna.choose("Lunch", "15 min later")
+    assert harness.on_calendar() == {"Write report": "09:30-10:30", "Lunch": "12:45-13:30"}
+    assert "You changed" not in anna.words
 
 
 async def test_closing_does_not_wait_for_a_calendar_that_hangs(harness: Harness, anna: Person) -> None:

@@ -169,7 +169,10 @@ class SqlHomes(OnDatabase):
         def work(connection: Connection) -> None:
             connection.execute(update(HOME).where(of).values(hash=state.hash))
             unchanged = HOME.c.changes == state.changes
-            connection.execute(update(HOME).where(of, unchanged).values(show_at=show_at))
+            kept = connection.execute(update(HOME).where(of, unchanged).values(show_at=show_at))
+            if not kept.rowcount:
+                # A publication of a later state may have come before this one, or may still be recorded after it.
+                connection.execute(update(HOME).where(of).values(_CHANGED))
 
         await self._database.write(work)
 

@@ -292,7 +292,7 @@ def _request_of_task(reply: TimeboxingUserReply, wish: Purpose, words: QueueWord
     if words.work is None:
         raise BadInput(_(HOW_TASK))
     if wish is Purpose.EDIT:
-        return ReviseTask(**head, task_id=task.id, spec=_revise_spec(task.spec, words.work))
+        return ReviseTask(**head, task_id=task.id, spec=_revise_spec(task.spec, words.work), base=task.spec)
     known = task.spec.work.minutes if isinstance(task.spec.work, Do) else None
     day, minutes = words.work.date, words.work.minutes or known
     if day is None or minutes is None or not 0 < minutes <= MAX_MINUTES:

@@ -367,7 +367,8 @@ def read_edited(task: QueuedTask, submission: FormSubmission) -> ReviseTask | Fo
             changes["acceptance_criteria"] = read_criteria(filled)
     if filled.errors:
         return FormErrors(errors=filled.errors)
-    return ReviseTask(**build_envelope(submission), task_id=task.id, spec=replace_named(task.spec, changes))
+    spec = replace_named(task.spec, changes)
+    return ReviseTask(**build_envelope(submission), task_id=task.id, spec=spec, base=task.spec)
 
 
 @dataclass(frozen=True, slots=True)

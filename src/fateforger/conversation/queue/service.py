@@ -156,7 +156,9 @@ async def _change(tasks: Tasks, command: ChangeTask | ReviseTask, now: datetime)
         if command.command_id in task.handled:
             return task
         after = (
-            apply_action(task, command.deed) if isinstance(command, ChangeTask) else replace_spec(task, command.spec)
+            apply_action(task, command.deed)
+            if isinstance(command, ChangeTask)
+            else replace_spec(task, command.apply_to(task.spec))
         )
         return mark_handled(after, command.command_id)
 
@@ -172,7 +174,7 @@ async def _change(tasks: Tasks, command: ChangeTask | ReviseTask, now: datetime)
 
 def _refuse_circle(queue: Sequence[QueuedTask], command: ReviseTask) -> None:
     """Raise ``BadInput`` if tasks would wait for each other after a change."""
-    specs = {task.id: task.spec for task in queue} | {command.task_id: command.spec}
+    specs = {task.id: command.apply_to(task.spec) if task.id == command.task_id else task.spec for task in queue}
     blocked = {task.id: task.blocked_by for task in queue}
     circle = find_circle({name: (*spec.details.after, *blocked.get(name, ())) for name, spec in specs.items()})
     if circle:

@@ -11,7 +11,7 @@ from pydantic import Field
 from fateforger.limits import MAX_GOAL_CHARS, MAX_GOALS, MAX_MINUTES, MAX_TITLE_CHARS
 from fateforger.session.boxes import put_together, take_apart, tick_items
 from fateforger.session.commands.base import ALL_STAGES, PLANNED, SessionCommandBase, mint_key
-from fateforger.session.day import with_end, with_start
+from fateforger.session.day import frame_span, with_end, with_start
 from fateforger.session.forms import (
     CardAction,
     Click,
@@ -42,7 +42,7 @@ from fateforger.session.tasks import (
 )
 from fateforger.text import gettext as _
 from fateforger.text import mark_message
-from fateforger.values import replace
+from fateforger.values import apply_changes, replace
 
 WAITS = mark_message("“{title}” waits for another day; I'll offer it again when you plan one.")
 ON_LIST = mark_message("“{title}” is for {day} now.")
@@ -81,31 +81,33 @@ class TimeboxingCommitDate(SessionCommandBase):
 
 
 class SetFrame(SessionCommandBase):
-    """Stage 1: set the frame of the day."""
+    """Stage 1: set the frame of the day, as the person changed it from ``base`` if that is known."""
 
     home = TimeboxingStage.COLLECT_CONSTRAINTS
     accepted = ALL_STAGES - PLANNED
     forms = ("frame",)
     kind: Literal["set_frame"] = "set_frame"
     frame: FrameFacts
+    base: FrameFacts | None = None
 
     def apply_to(self, session: Session) -> Session:
-        now, said, shown = session.day.frame, self.frame, frame_in_force(session)
-        frame = now if said.day_start == shown.day_start else with_start(session, said.day_start)
+        now, shown = session.day.frame, frame_in_force(session)
+        said = self.frame if self.base is None else apply_changes(shown, self.base, self.frame)
+        begun = now if said.day_start == shown.day_start else with_start(session, said.day_start)
         ended = now if said.day_end == shown.day_end else with_end(session, said.day_end)
-        return session.with_day(
-            frame=replace(
-                said,
-                day_start=frame.day_start,
-                start_given=frame.start_given,
-                usual_start=frame.usual_start,
-                day_end=ended.day_end,
-                usual_end=ended.usual_end,
-                end_given=ended.end_given,
-                fills=said.fills or now.fills,
-                confirmed=False,
-            )
+        frame = replace(
+            said,
+            day_start=begun.day_start,
+            start_given=begun.start_given,
+            usual_start=begun.usual_start,
+            day_end=ended.day_end,
+            usual_end=ended.usual_end,
+            end_given=ended.end_given,
+            fills=said.fills or now.fills,
+            confirmed=False,
         )
+        frame_span(session.date, session.tz, frame)  # it may be none, together with what changed meanwhile
+        return session.with_day(frame=frame)
 
 
 class AdjustFrame(SessionCommandBase):
@@ -176,14 +178,18 @@ class SetGoals(TaskCommandBase):
 
 
 class UpdateTask(TaskCommandBase):
-    """Stage 2: replace the task with the same id."""
+    """Stage 2: replace the task with the same id, as the person changed it from ``base`` if that is known."""
 
     forms = ("task",)
     kind: Literal["update_task"] = "update_task"
     task: Task
+    base: Task | None = None
 
     def apply_to(self, session: Session) -> Session:
-        return session.with_day(inputs=with_task(session.day.inputs, self.task))
+        task = self.task
+        if self.base is not None:
+            task = apply_changes(find_task(session.day.inputs, task.id), self.base, task)
+        return session.with_day(inputs=with_task(session.day.inputs, task))
 
 
 def _read_size(click: Click) -> Fields:

@@ -242,6 +242,18 @@ async def test_a_long_queue_has_pages(harness: Harness, anna: QueuePerson) -> No
     assert len(blocks) <= 100
 
 
+async def test_an_edit_keeps_what_else_has_changed_since(page: Page, anna: QueuePerson, harness: Harness) -> None:
+    """S502: the form is sent before the click is carried out that moves the task."""
+    ask = (await anna.tasks())[0]
+    down = page.choose_command("Down", "Ask Ann")
+    edit = await submit(harness, await anna.opens("queue_edit", target=ask.id), title="Ask Anna")
+    assert not isinstance(edit, FormErrors | Form)
+    for command in (down, edit):
+        await harness.coordinator.handle(command)
+    await page.look()
+    assert [text.split("**")[1] for text, _ in page.rows()] == ["Buy milk", "Ask Anna", "Call Carl"]
+
+
 async def test_a_task_is_changed_by_form(page: Page, anna: QueuePerson, harness: Harness) -> None:
     buy = (await anna.tasks())[1]
     (select,) = [c for p in page.card.parts for c in getattr(p, "items", ()) if isinstance(c, Select)]
