@@ -69,7 +69,7 @@ test-all: install-dev  ## The other tests, which take long: stand-ins, seeded bu
 	$(PYTEST) -m extra
 
 test-http: install-dev  ## The scenarios of a conversation in Slack once more, over HTTP
-	SCENARIO_SLACK_MODE=http $(PYTEST) tests/scenarios/test_slack_room.py
+	SCENARIO_SLACK_MODE=http $(PYTEST) --dist load tests/scenarios/test_slack_room.py
 
 mutants: install-dev  ## Seed bugs and take away fixes; the tests have to notice each (part of test-all)
 	$(BIN)/pytest tests/mutants
