@@ -66,6 +66,17 @@ def add_detail_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
+def _read_priority(_ctx: click.Context, _param: click.Parameter, value: str) -> int:
+    """Return a priority that was given as its number or by its name."""
+    named = {name: number for number, name in PRIORITIES.items()}
+    said = value.strip().casefold()
+    if said in named:
+        return named[said]
+    if said.isdecimal():
+        return int(said)
+    raise click.BadParameter(f"“{value[:20]}” is none; give 0 urgent, 1 high, 2 normal, 3 low or 4 some day.")
+
+
 def take_details(said: dict[str, Any], before: TaskDetails) -> TaskDetails:
     """Take the options about details out of ``said``, and change ``before`` by them. Raises ``BadInput``."""
     given = {name: value for name in _DETAILS if (value := said.pop(name)) not in {None, ()}}
@@ -75,6 +86,10 @@ def take_details(said: dict[str, Any], before: TaskDetails) -> TaskDetails:
         day, _, clock = given.pop(name, "").strip().rpartition(" ")
         if "-" in clock:
             day, clock = clock, ""
+        elif clock and not clock[0].isdigit():
+            raise BadInput(
+                f"“{clock[:20]}” is neither a day, like 2026-03-05, nor a time of day, like 09:30.", where=name
+            )
         given |= {f"{name}_{part}": text for part, text in (("day", day.strip()), ("time", clock)) if text}
     return change_details(given, before)
 
@@ -138,7 +153,10 @@ _KINDS = ("do", "plan_day", "block_time", "decompose", "review_constraints")
 @click.option("--date", metavar="DAY", help="With plan_day and block_time: which day (YYYY-MM-DD).")
 @click.option("--minutes", type=int, help="How long it takes, or how much time to block.")
 @click.option("--start", metavar="HH:MM", help="With block_time: when it begins.")
-@click.option("--priority", type=int, default=2, show_default=True, help="0 urgent to 4 some day.")
+@click.option(
+    "--priority", callback=_read_priority, default="normal", show_default=True, metavar="PRIORITY",
+    help="0 urgent, 1 high, 2 normal, 3 low, 4 some day.",
+)  # fmt: skip
 @click.option("--project", default="", metavar="NAME")
 @click.option("--tag", "tags", multiple=True, metavar="TAG")
 @click.option("--context", default="", metavar="TEXT", help="What whoever does it should know.")
@@ -233,7 +251,7 @@ def move_command(
 
 @click.command("priority")
 @add_task_argument
-@click.argument("priority", type=int)
+@click.argument("priority", callback=_read_priority)
 @add_queue_options
 def priority_command(call: CommandCall, task_id: str, priority: int, user_id: str | None) -> None:
     """Give a task another priority: 0 urgent, 1 high, 2 normal, 3 low, 4 some day."""

@@ -209,8 +209,10 @@ class _Items:
         for day in self.context.days:
             lunch = self.policy.lunch
             if lunch is not None:
-                at = self.axis.slot(wall_instant(day.date, lunch.start, zone(self.instance.tz)))
-                if day.frame >> at & 1:
+                dates = (day.date, day.date + timedelta(days=1))  # a frame over midnight reaches the next one
+                walls = (self.axis.slot(wall_instant(each, lunch.start, zone(self.instance.tz))) for each in dates)
+                at = next((slot for slot in walls if day.frame >> slot & 1), None)
+                if at is not None:
                     drift = lunch.drift // GRID
                     lengths = [-(-minutes // GRID) for minutes in lunch.lengths]
                     starts = slot_range(at - drift, at + drift + 1)

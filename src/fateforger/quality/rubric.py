@@ -430,7 +430,7 @@ _LOOKS: tuple[Callable[[View], Findings], ...] = (
 
 
 BEST = 4
-NOTHING_MISSING = mark_message("Nothing is missing.")
+NOTHING_TO_IMPROVE = mark_message("There is nothing to improve.")
 
 
 def grade_plan(instance: Instance, plan: TBPlan, left: Sequence[UnplacedItem] = ()) -> Quality:
@@ -447,5 +447,5 @@ def grade_plan(instance: Instance, plan: TBPlan, left: Sequence[UnplacedItem] = 
 def grade_view(seen: View) -> Quality:
     found = collect_findings(seen)
     level = min((finding.level - 1 for finding in found), default=BEST)
-    next_step = found[0].text if found else _(NOTHING_MISSING)
+    next_step = found[0].text if found else _(NOTHING_TO_IMPROVE)
     return Quality(level=level, label=_(LABELS[level]), next_step=next_step, findings=found)

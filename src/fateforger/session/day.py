@@ -143,12 +143,19 @@ def visible_start(session: Session) -> time:
     return frame_of(session)[0].time().replace(tzinfo=None, fold=0)
 
 
+def lunch_date(session: Session) -> date:
+    """Return the date of lunch: that of the session, or the next one if the frame reaches it after midnight."""
+    frame = frame_in_force(session)
+    after_midnight = frame.lunch_start is not None and frame.lunch_start < frame.day_end <= frame.day_start
+    return session.date + timedelta(days=after_midnight)
+
+
 def lunch_start(session: Session) -> datetime | None:
     """Return the start of lunch, not before now, or ``None`` without lunch or when it is over."""
     frame = frame_in_force(session)
     if frame.lunch_start is None or not frame.lunch_minutes:
         return None
-    start = instant_of_clock(session, session.date, frame.lunch_start)
+    start = instant_of_clock(session, lunch_date(session), frame.lunch_start)
     if not is_under_way(session):
         return start
     begins = frame_of(session)[0]

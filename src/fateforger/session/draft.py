@@ -31,6 +31,7 @@ from fateforger.session.day import (
     frame_of,
     is_left,
     is_under_way,
+    lunch_date,
     lunch_start,
     now_before,
     span_of,
@@ -237,7 +238,7 @@ def _fingerprint(session: Session) -> str | None:
     frame = frame_in_force(session)
     lunch = None
     if frame.lunch_start is not None and frame.lunch_minutes:
-        at = instant_of(datetime.combine(session.date, frame.lunch_start), zone(session.tz))
+        at = instant_of(datetime.combine(lunch_date(session), frame.lunch_start), zone(session.tz))
         lunch = astuple(_lunch(session, at))
     busy = [(m.start, m.end) for m in busy_meetings(session)]
     works = [astuple(work_of(session, task)) for task in session.day.inputs.tasks]

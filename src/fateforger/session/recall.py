@@ -26,6 +26,7 @@ from fateforger.memory.retrieval import (
     retrieve,
     select_event_types,
 )
+from fateforger.memory.settings import read_routine
 from fateforger.memory.versions import Version, select_newest
 from fateforger.memory.vocabulary import Necessity, RuleKind, Scope, WindowKind
 from fateforger.planning.plan import ET, TBPlan, resolve
@@ -188,11 +189,12 @@ def count_left_out(session: Session) -> int:
 def day_facts(session: Session, versions: Iterable[Version]) -> DayFacts:
     """Return the contents of the day (S15).
 
-    These are its immovables, its blocks, its frame, and entries that the rules in force add to each such day, such as a
-    commute or an hour of sport. The frame determines the start of the night.
+    These are its immovables, its tasks, its blocks, its frame, and entries that the rules in force add to each such
+    day, such as a commute or an hour of sport. The frame determines the start of the night.
     """
     found = rules_in_force(session, versions, at_any_stage=True).applicable
     brought = {kind for item in found for kind in _wanted_types(item.record)}
+    brought |= {task.details.kind.type for task in session.day.inputs.tasks}
     return DayFacts(
         meetings=bool(busy_meetings(session)) or ET.MEETING in brought,
         commutes=ET.COMMUTE in brought,
@@ -216,7 +218,9 @@ def _versions_of_day(versions: Iterable[Version], context: Context) -> tuple[Ver
 
 
 def _wanted_types(record: ConstraintRecord) -> Iterable[ET]:
-    """Return the kinds of blocks that a constraint wants at a certain time."""
+    """Return the kinds of blocks that a constraint adds to the day, or wants at a certain time."""
+    if read_routine(record) is not None:
+        return record.applies_event_types
     wanted = any(window.kind is WindowKind.PREFER for window in record.payload.windows)
     fixed = record.aspect is not None and record.aspect.schedule_start is not None
     if record.payload.rule_kind is RuleKind.FIXED_BEDTIME or not (wanted or fixed):

@@ -28,6 +28,7 @@ from fateforger.session.rulebook import RuleBook
 from fateforger.text import gettext as _
 from fateforger.text import join_words, mark_message, ngettext, quote_title, shorten
 from fateforger.ui.form_values import Filled, format_minutes, format_windows, parse_minutes, parse_windows
+from fateforger.ui.rule_cards import POLICY, ROUTINE
 from fateforger.ui.rule_limits import build_limit_fields, read_certainty, read_limits
 from fateforger.values import replace
 from fateforger.workflow.day_rules import KINDS, WEEKDAYS, read_day_rule, read_new_day_rule
@@ -313,6 +314,13 @@ def build_record(filled: Filled, before: ConstraintRecord | None) -> ConstraintR
     payload = _read_payload(filled, filled.choice("kind") or find_kind(before), before)
     words = _read_words(filled, before, spoken=describe_payload_rule(payload))
     name = _read_name(filled, words, before)
+    if _wants_all_blocks(filled, payload, before):
+        filled.errors["blocks"] = _(
+            "Please choose the kinds of blocks that you want at these times. For lunch, there is “{policy}”; for what"
+            " you do at a certain time, “{routine}”.",
+            policy=_(POLICY.label),
+            routine=_(ROUTINE.label),
+        )
     when = _read_applicability(filled, before)
     if filled.errors or payload is None or when is None:
         return None
@@ -333,6 +341,13 @@ def build_record(filled: Filled, before: ConstraintRecord | None) -> ConstraintR
         applies_event_types=() if payload.day_rule else tuple(ET(code) for code in filled.many("blocks")),
         scope=base.scope if base.scope is Scope.SESSION else lasting,
     )
+
+
+def _wants_all_blocks(filled: Filled, payload: Payload | None, before: ConstraintRecord | None) -> bool:
+    """Check whether a rule that was written now wants all blocks at its times, which leaves none for the others."""
+    if payload is None or payload.rule_kind is not RuleKind.PREFER_WINDOW or filled.many("blocks"):
+        return False
+    return before is None or before.payload.rule_kind is not RuleKind.PREFER_WINDOW or bool(before.applies_event_types)
 
 
 def confirm_record(filled: Filled, record: ConstraintRecord) -> ConstraintRecord:

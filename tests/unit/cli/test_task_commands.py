@@ -155,10 +155,15 @@ def test_kinds_of_tasks(cli: CommandLine, arguments: tuple[str, ...], work: dict
             "There is no workflow “nothing”; there are decompose, feature-dev and tdd-cycle.",
         ),
         (("x", "--after", "ff-222222"), "There is no task “ff-222222” in this queue."),
+        (
+            ("x", "--due", "tomorrow"),
+            "“tomorrow” is neither a day, like 2026-03-05, nor a time of day, like 09:30.",
+        ),
         (("x", "--after", "later"), "“later” is no id of a task; they look like ff-7k2m9x."),
     ],
 )
 def test_what_cannot_be_added_is_refused(cli: CommandLine, arguments: tuple[str, ...], sentence: str) -> None:
+    """S513"""
     assert cli.expect_refusal("add", *arguments) == sentence
     assert cli.list_tasks() == []
 
@@ -179,12 +184,13 @@ def test_the_queue_in_words(cli: CommandLine) -> None:
 
 
 def test_a_task_is_moved_and_changed(cli: CommandLine) -> None:
-    """S167"""
+    """S513: S167"""
     a, b, c = (cli.add(title) for title in "abc")
     assert cli.expect_output("move", c, "first") == "“c” is first now."
     assert cli.expect_output("move", a, "--before", c) == "“a” is first now."
     assert cli.expect_output("move", a, "down") == "“a” is number 2 of 3 now."
     assert cli.json("move", b, "up")["message"] == "“b” is number 2 of 3 now."
+    assert cli.expect_output("priority", a, "low") == "“a” has priority low now."
     assert cli.expect_output("priority", a, "1") == "“a” has priority high now."
     assert cli.expect_output("move", b, "first").startswith("“b” is first now. That makes its priority “high”")
     assert cli.expect_output("rename", b, "be") == "It is called “be” now."

@@ -97,7 +97,7 @@ async def test_only_the_step_that_changes_blocks_offers_changes(anna: Person) ->
 
 
 ONE_THING = "Quality 3 of 4, Detailed. Say which task is the one thing that matters."
-BEST = "Quality 4 of 4, Ultra. Nothing is missing."
+BEST = "Quality 4 of 4, Ultra. There is nothing to improve."
 
 
 async def test_the_grade_is_that_of_the_plan_as_it_is_on_the_calendar_now(anna: Person) -> None:

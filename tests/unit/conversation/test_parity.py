@@ -294,7 +294,9 @@ async def _too_much(anna: Person, *minutes: int) -> None:
 async def _rules(anna: Person, found: set[tuple[TimeboxingStage, str]]) -> None:
     """Show two rules, one of them uncertain, another one that is put away, and the buttons in their forms."""
     await anna.fill("rule_new", words="No calls early", kind="avoid_window", times="0-10", necessity="must")
-    await anna.fill("rule_new", words="Calls early", kind="prefer_window", times="8-9", necessity="prefer")
+    await anna.fill(
+        "rule_new", words="Calls early", kind="prefer_window", times="8-9", blocks=("SW",), necessity="prefer"
+    )
     await anna.fill("rule_new", words="Gym")
     await anna.press("Your rules")
     stage = (await anna.session()).stage

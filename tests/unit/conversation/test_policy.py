@@ -83,6 +83,24 @@ async def test_a_routine_is_drafted_on_its_days_and_skipped_for_one(anna: Person
     assert "08:10 School run" in await draft_tasks(anna)
 
 
+async def test_a_routine_without_hours_is_drafted_every_day(anna: Person) -> None:
+    """S509: also on a day that holds no other habit."""
+    await anna.to_frame()
+    assert await anna.fill("routine", title="Walk", minutes=20, kind="H") is None
+    await anna.press("Continue")
+    assert [line for line in await draft_tasks(anna) if line.endswith(" Walk")]
+
+
+async def test_a_night_has_its_lunch_after_midnight(anna: Person) -> None:
+    """S511"""
+    await anna.to_frame()
+    night: dict[str, Any] = {"day_start": time(20), "day_end": time(8), "lunch_start": time(1), "lunch_minutes": 30}
+    assert await anna.fill("frame", **night) is None
+    assert "20:00–08:00 (12 h, until the next day), lunch around 01:00 for 30 min" in anna.words
+    await anna.press("Continue")
+    assert "01:00 Lunch" in await draft_tasks(anna)
+
+
 async def test_settings_are_made_from_app_home(anna: Person, harness: Harness) -> None:
     """S245: outside of any plan, and they count in the next one."""
     home = await harness.coordinator.home(anna.user)

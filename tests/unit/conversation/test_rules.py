@@ -110,8 +110,15 @@ async def test_a_rule_added_by_form_is_used_shown_and_taken_back(anna: Person, h
     [
         ({"words": " "}, {"words": "Please say what the rule is, like “No calls before 10”."}),
         (
-            {"words": "Calls", "kind": "prefer_window"},
+            {"words": "Calls", "kind": "prefer_window", "blocks": ("SW",)},
             {"times": "Please say which times, like 9-12, 14:30-16."},
+        ),
+        (
+            {"words": "Lunch with Sam", "kind": "prefer_window", "times": "13-14", "necessity": "must"},
+            {
+                "blocks": "Please choose the kinds of blocks that you want at these times. For lunch, there is “How days"
+                " are planned”; for what you do at a certain time, “Add a routine”."
+            },
         ),
         (
             {"words": "", "kind": "avoid_window", "times": "before ten"},
@@ -138,7 +145,7 @@ async def test_a_rule_added_by_form_is_used_shown_and_taken_back(anna: Person, h
 async def test_a_rule_that_cannot_be_used(
     anna: Person, harness: Harness, values: dict[str, Any], errors: dict[str, str]
 ) -> None:
-    """One sentence at each field; nothing is written."""
+    """S510: one sentence at each field; nothing is written."""
     await anna.to_frame()
     answer = await anna.fill("rule_new", **values)
     assert answer is not None
@@ -367,7 +374,9 @@ async def test_two_rules_that_contradict_are_decided_by_one_tap(anna: Person, ha
     """On the card of the day, or on the memory card while that is open."""
     await anna.to_frame()
     await anna.fill("rule_new", **MUST)
-    await anna.fill("rule_new", words="Calls at 8", kind="prefer_window", times="8-9", necessity="prefer")
+    await anna.fill(
+        "rule_new", words="Calls at 8", kind="prefer_window", times="8-9", blocks=("SW",), necessity="prefer"
+    )
     assert {"Keep “No calls before 10”", "Keep “Calls at 8”", "Keep both"} <= set(anna.labels())
     await anna.press("Your rules")
     assert anna.messages["memory"].card.text == "Your rules for Monday 2 March: 2 rules. 1 question to answer."

@@ -64,11 +64,11 @@ EARLY = [
         ),
         (
             plan("DW 09:00 90 a", "SW 10:40 30 b"), ONE, (), 4,
-            "Nothing is missing.",
+            "There is nothing to improve.",
         ),
         (
             plan("DW 09:00 90 a", "R 12:30 45 l", "PR 16:30 30 z"), {**ONE, **LONG}, (), 4,
-            "Nothing is missing.",
+            "There is nothing to improve.",
         ),
     ],
 )  # fmt: skip

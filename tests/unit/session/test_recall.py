@@ -12,6 +12,7 @@ from tests.unit.conversation.sessions import MORNING, event, plan_session, sessi
 from fateforger.memory.versions import Version
 from fateforger.memory.vocabulary import Necessity
 from fateforger.planning.plan import ET, resolve
+from fateforger.planning.task_details import TaskDetails, TaskKind
 from fateforger.session.day import frame_of
 from fateforger.session.draft import basis_of, draft_constraints, draft_day
 from fateforger.session.model import FrameFacts, InputFacts, Session
@@ -68,6 +69,14 @@ def test_s15_s22_a_rule_that_is_set_aside_puts_nothing_into_the_day() -> None:
     assert day_facts(apart, (school,)).commutes is False
     assert uids(now) == ["school", "about"]
     assert uids(apart) == []
+
+
+def test_s509_a_rule_about_habits_counts_where_a_task_is_one() -> None:
+    late = version_of("late", necessity="should", applies_event_types=["H"])
+    yoga = replace(task("Yoga"), details=TaskDetails(kind=TaskKind.HABIT))
+    for tasks, found in ((), []), ((task("Report"),), []), ((yoga,), ["late"]):
+        now = knowing(session(Stage.CAPTURE_INPUTS, inputs=InputFacts(tasks=tasks)), late)
+        assert [item.uid for item in constraints_for_draft(now).applicable] == found
 
 
 def test_s15_a_day_that_is_full_has_no_gaps() -> None:

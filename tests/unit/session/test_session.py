@@ -137,7 +137,7 @@ def test_every_field_survives_saving() -> None:
     whole = json.loads(full.model_dump_json())
     flat = {name: value for name, value in whole.items() if name not in GROUPS}
     flat |= {name: value for group in GROUPS for name, value in whole[group].items()}
-    grade = {"level": 4, "label": "Ultra", "next_step": "Nothing is missing."}
+    grade = {"level": 4, "label": "Ultra", "next_step": "There is nothing to improve."}
     assert Session.model_validate_json(json.dumps({**flat, "schema_version": 1, "quality": grade})) == full
     # Plans were once stored with their grade.
     graded = {**whole, "planning": {**whole["planning"], "quality": grade}}
