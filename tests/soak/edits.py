@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 from tests.soak.days import Setting
-from tests.soak.truth import Truth
+from tests.soak.truth import Truth, key_of
 from tests.soak.watched import WatchedStore
 
 from fateforger.calendar.event import EventImage
@@ -16,7 +16,7 @@ from fateforger.calendar.event import EventImage
 ACTS = (
     "move", "move", "move", "shift", "resize", "rename", "rename", "notes", "notes", "color", "put back", "delete",
     "delete", "copy", "new", "new", "change own", "invite", "all day", "repeat", "delete most", "place", "reminder",
-    "private", "free", "rights", "source", "property", "attach", "video",
+    "private", "free", "rights", "source", "property", "attach", "video", "restore",
 )  # fmt: skip
 
 
@@ -31,10 +31,9 @@ class CalendarEdits:
         """Do something, if there is anything to do it to; says what."""
         self.done += 1
         what = what or rng.choice(ACTS)
-        if what == "new":
-            return self._new(rng)
-        if what == "change own":
-            return self._change_own(rng)
+        others = {"new": self._new, "change own": self._change_own, "restore": self._restore}
+        if what in others:
+            return others[what](rng)
         ours = sorted(i for i, e in self.truth.live.items() if not self.store.events[i].gone)
         if not ours:
             return self._new(rng)
@@ -83,6 +82,18 @@ class CalendarEdits:
         else:
             self.truth.person_changed(event, self.store.user_edit(event.id, summary=f"own {self.done}"))
         return f"change own {event.id}"
+
+    def _restore(self, rng: Random) -> str:
+        """Take an event out of the bin whose block is not on the calendar."""
+        there = {key_of(event) for event in self.truth.live.values()}
+        gone = sorted(
+            i for i, e in self.store.events.items() if e.gone and i in self.truth.made and key_of(e) not in there
+        )
+        if not gone:
+            return self._new(rng)
+        image = self.store.user_restore(rng.choice(gone))
+        self.truth.person_restored(image)
+        return f"restore {image.id[:9]} “{image.summary}”"
 
     def _delete(self, event: EventImage) -> None:
         self.store.user_delete(event.id)

@@ -144,7 +144,8 @@ def _restore_head(lineage: Lineage, event: EventImage, lineages: Lineages) -> He
 
     The event also takes the place of every event it restores.
     """
-    released = lineage.released or (lineage.head is not None and lineage.head.standing is Standing.RELEASED)
+    left = lineage.head is not None and lineage.head.standing is Standing.RELEASED
+    released = left or lineage.released or lineage.was_brought_back
     current = _set_standing(lineage, event, Standing.RELEASED if released else Standing.HELD, lineages)
     known = lineage.known or current
     base, asked = known.base.canon, known.asked.canon
@@ -240,7 +241,7 @@ def _undo_record(record: OpRecord, lineages: Lineages, *, force: bool) -> None:
             lineage = lineages.of(op)
             _undo_create(lineage, op, _get_left_state(record), _get_left_extras(record, lineage), force=force)
         case Verb.UPDATE:
-            _undo_update(lineages.of(op), op, _get_left_state(record))
+            _undo_update(lineages.of(op), op, _get_left_state(record), force=force)
         case Verb.DELETE:
             _undo_delete(lineages.of(op), op, lineages)
         case Verb.ADOPT | Verb.FORGET:
@@ -276,12 +277,16 @@ def _undo_create(lineage: Lineage, op: SyncOp, left: Canon, extras: EventExtras,
     if lineage.released:
         return
     if (reason := _explain_keeping(lineage, left, extras, force=force)) is not None:
-        lineage.release(_("I left {title} on your calendar: {reason}.", title=_name(lineage, left), reason=reason))
+        _leave(lineage, left, reason)
         return
     lineage.known = op.head_before
     if not lineage.is_gone:
         lineage.now = None
     lineage.extras = None
+
+
+def _leave(lineage: Lineage, left: Canon, reason: str) -> None:
+    lineage.release(_("I left {title} on your calendar: {reason}.", title=_name(lineage, left), reason=reason))
 
 
 def _name(lineage: Lineage, left: Canon) -> str:
@@ -303,15 +308,20 @@ def _explain_keeping(lineage: Lineage, left: Canon, extras: EventExtras, *, forc
     if lineage.extras is not None and (done := describe_extras(lineage.extras, extras)) is not None:
         return done
     if not lineage.changed_since(left):
+        if lineage.was_brought_back:
+            return _("you brought it back")
         released = lineage.head is not None and lineage.head.standing is Standing.RELEASED
         return _("it is yours now") if released else None
     return _("you changed it since") if lineage.now == lineage.current else _("you had changed it")
 
 
-def _undo_update(lineage: Lineage, op: SyncOp, left: Canon) -> None:
+def _undo_update(lineage: Lineage, op: SyncOp, left: Canon, *, force: bool) -> None:
     if op.before is None:
         raise InternalError(f"Update {op.op_id} does not know what was there before.")
     if lineage.released or lineage.was_removed:
+        return
+    if lineage.was_brought_back and not force:
+        _leave(lineage, left, _("you brought it back"))
         return
     lineage.known_as(op.head_before)
     title = _name(lineage, left)
