@@ -15,8 +15,8 @@ from fateforger.calendar.event import EventImage
 
 ACTS = (
     "move", "move", "move", "shift", "resize", "rename", "rename", "notes", "notes", "color", "put back", "delete",
-    "delete", "copy", "new", "new", "change own", "invite", "all day", "repeat", "delete most", "place", "reminder",
-    "private", "free", "rights", "source", "property", "attach", "video", "restore",
+    "delete", "restore", "copy", "new", "new", "change own", "invite", "uninvite", "all day", "timed", "repeat",
+    "delete most", "place", "reminder", "private", "free", "rights", "source", "property", "attach", "video",
 )  # fmt: skip
 
 
@@ -127,11 +127,14 @@ class CalendarEdits:
             "rights": {"guestsCanModify": True},
             "source": {"source": {"title": f"Ticket {n}", "url": f"https://example.com/{n}"}},
             "video": {"hangoutLink": f"https://meet.example.com/{n}"},
+            "uninvite": {"attendees": []},
             "attach": {"attachments": [{"fileUrl": f"https://example.com/{n}.pdf", "title": "Agenda"}]},
         }
         match what:
             case "free":
                 return {"busy": False}
+            case "uninvite" if not event.raw.get("attendees"):
+                return {}
             case "property":
                 return {"properties": {**event.properties, "crm": f"case {n}"}}
             case _:
@@ -148,8 +151,10 @@ class CalendarEdits:
             case "all day":
                 self.truth.obstructed.add(event.id)
                 return {"start": self.setting.day, "end": self.setting.day + timedelta(days=1)}
+            case "timed" | "uninvite" if event.is_timed:
+                return {}
         if not event.is_timed:
-            return {}
+            return self.truth.get_times(event.id) if what == "timed" else {}
         length = event.end - event.start
         match what:
             case "shift":

@@ -82,7 +82,7 @@ def shape_of(event: Any) -> dict[str, Any]:
 
 def own_of(event: EventImage) -> dict[str, Any]:
     """Return all that an event holds beyond what the program writes, by name."""
-    shown = {name: event.raw[name] for name in OWN if event.raw.get(name, PLAIN.get(name)) != PLAIN.get(name)}
+    shown = {name: event.raw[name] for name in OWN if event.raw.get(name) not in (None, [], PLAIN.get(name))}
     return shown | {f"property {name}": value for name, value in event.properties.items() if not name.startswith("ff")}
 
 
@@ -201,6 +201,8 @@ class Truth:
         self.live[after.id] = after
         self._touch(after)
         had, has = own_of(before), own_of(after)
+        for name in had.keys() - has.keys():
+            self.own.get(after.id, {}).pop(name, None)
         for name in (name for name in has if had.get(name) != has[name]):
             self.own.setdefault(after.id, {})[name] = Edit(has[name], self._now)
             self.counts["edits"] += 1
@@ -243,7 +245,7 @@ class Truth:
         self.own[image.id] = {name: Edit(value, self._now) for name, value in own_of(image).items()}
         for name, value in shape_of(image).items():
             if value != self._left.get((image.id, name)):
-                self.edits[image.id, name] = Edit(value, self._now)
+                self.edits[image.id, name] = Edit(value, self._now, taken=True)
         self.deletions = {key: each for key, each in self.deletions.items() if each.event_id != image.id}
 
     # --- the person in the thread ---
@@ -410,6 +412,10 @@ class Truth:
     def get_left(self, event_id: str) -> dict[str, Any]:
         """Return an event as the program left it."""
         return {name: value for (i, name), value in self._left.items() if i == event_id}
+
+    def get_times(self, event_id: str) -> dict[str, Any]:
+        """Return start and end of an event as the program left them."""
+        return {name: value for name, value in self.get_left(event_id).items() if name in {"start", "end"}}
 
     # --- at rest ---
 

@@ -75,6 +75,11 @@ class Lineage:
         return self.brought_back or (self.event is not None and known)
 
     @property
+    def was_released(self) -> bool:
+        """Check whether it was left to the person before, now or in the simulation."""
+        return any(head is not None and head.standing is Standing.RELEASED for head in (self.head, self.known))
+
+    @property
     def stays(self) -> bool:
         """Check whether an event of it will be on the calendar."""
         return self.now is not None or not self.is_gone
@@ -213,7 +218,8 @@ class Lineages:
         used = {key for key, head in self._heads.items() if id(head) not in mine and head.event_id in self._live}
         for lineage in self:
             records = (lineage.known, lineage.head)
-            options = [*(head.key for head in records if head is not None), lineage.first.key, lineage.first.event_id]
+            keys = [*(head.key for head in records if head is not None), lineage.first.key]
+            options = [*([] if lineage.brought_back else keys), lineage.first.event_id]
             lineage.key = next((key for key in options if key not in used), options[-1])
             if lineage.stays:
                 used.add(lineage.key)

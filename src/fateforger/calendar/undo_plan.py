@@ -58,6 +58,8 @@ def build_restoring_op(lineage: Lineage, lineages: Lineages, keys: frozenset[str
     ``keys`` are those in use after the undo: the record of a block that goes must not replace another's.
     """
     event, shown, now = lineage.event, lineage.current, lineage.now
+    if lineage.brought_back and lineage.stays:
+        return None  # with a record, it would be taken for the block that it was
     if event is None:
         return _build_record_op(lineage, keys) if now is None else _recreate(lineage, now, lineages)
     if shown is None or (lineage.released and now in {None, shown}):
@@ -144,8 +146,7 @@ def _restore_head(lineage: Lineage, event: EventImage, lineages: Lineages) -> He
 
     The event also takes the place of every event it restores.
     """
-    left = lineage.head is not None and lineage.head.standing is Standing.RELEASED
-    released = left or lineage.released or lineage.was_brought_back
+    released = lineage.released or lineage.was_released or lineage.was_brought_back
     current = _set_standing(lineage, event, Standing.RELEASED if released else Standing.HELD, lineages)
     known = lineage.known or current
     base, asked = known.base.canon, known.asked.canon
@@ -310,8 +311,7 @@ def _explain_keeping(lineage: Lineage, left: Canon, extras: EventExtras, *, forc
     if not lineage.changed_since(left):
         if lineage.was_brought_back:
             return _("you brought it back")
-        released = lineage.head is not None and lineage.head.standing is Standing.RELEASED
-        return _("it is yours now") if released else None
+        return _("it is yours now") if lineage.was_released else None
     return _("you changed it since") if lineage.now == lineage.current else _("you had changed it")
 
 

@@ -247,6 +247,24 @@ async def test_what_was_brought_back_and_planned_again_is_theirs_after_an_undo(h
     assert mail in harness.calendar.store.get_live_events()
 
 
+async def test_what_was_brought_back_stays_theirs_though_the_plan_moves_it_and_back(
+    harness: Harness, anna: Person
+) -> None:
+    """S414: Undo of the move goes back to before the plan had it again."""
+    await anna.to_committed("Report", "Mail")
+    mail = event(harness, "Mail").id
+    await anna.press("Back to refine")
+    await anna.choose("Mail", "Remove")
+    harness.calendar.store.user_restore(mail)
+    await anna.press("Undo last update")
+    await anna.choose("Mail", "15 min later")
+    assert harness.on_calendar()["Mail"] == "10:25-11:25"
+    await anna.press("Undo last update")
+    await anna.press("Take all of it off the calendar")
+    assert "I left “Mail” on your calendar: it is yours now." in anna.words
+    assert harness.on_calendar(whole=True) == {"Mail": "10:10-11:10"}
+
+
 async def test_an_earlier_event_of_a_block_that_was_brought_back_stays(harness: Harness, anna: Person) -> None:
     """S504: the bin has two events that look the same, and it was not the latest."""
     await anna.to_committed("Report", "Mail")
