@@ -80,6 +80,10 @@ class OutlookStore(GoogleStore):
     def user_delete(self, event_id: str) -> EventImage:
         return self.show(self.mailbox.user_delete(self._find(event_id).id), gone=True)
 
+    def user_restore(self, event_id: str) -> EventImage:
+        found = next(item.id for item in self.mailbox.bin.values() if self.show(item, gone=True).id == event_id)
+        return self.show(self.mailbox.user_restore(found))
+
     def user_copy(self, event_id: str, *, by: timedelta = timedelta()) -> EventImage:
         return self.show(self.mailbox.user_copy(self._find(event_id).id, by=by))
 

@@ -8,15 +8,15 @@ from random import Random
 from typing import Any
 
 from tests.soak.days import Setting
-from tests.soak.oracle import Oracle
+from tests.soak.oracle import Oracle, key_of
 from tests.soak.watched import WatchedStore
 
 from fateforger.calendar.event import EventImage
 
 ACTS = (
     "move", "move", "move", "shift", "resize", "rename", "rename", "notes", "notes", "color", "put back", "delete",
-    "delete", "copy", "new", "new", "change own", "invite", "all day", "repeat", "delete most", "place", "reminder",
-    "private", "free", "rights", "source", "property", "attach", "video",
+    "delete", "restore", "copy", "new", "new", "change own", "invite", "uninvite", "all day", "timed", "repeat",
+    "delete most", "place", "reminder", "private", "free", "rights", "source", "property", "attach", "video",
 )  # fmt: skip
 
 
@@ -31,10 +31,9 @@ class CalendarEdits:
         """Do something, if there is anything to do it to; says what."""
         self.done += 1
         what = what or rng.choice(ACTS)
-        if what == "new":
-            return self._new(rng)
-        if what == "change own":
-            return self._change_own(rng)
+        others = {"new": self._new, "change own": self._change_own, "restore": self._restore}
+        if what in others:
+            return others[what](rng)
         ours = sorted(i for i, e in self.truth.live.items() if not self.store.events[i].gone)
         if not ours:
             return self._new(rng)
@@ -84,6 +83,18 @@ class CalendarEdits:
             self.truth.person_changed(event, self.store.user_edit(event.id, summary=f"own {self.done}"))
         return f"change own {event.id}"
 
+    def _restore(self, rng: Random) -> str:
+        """Take an event out of the bin whose block is not on the calendar."""
+        there = {key_of(event) for event in self.truth.live.values()}
+        gone = sorted(
+            i for i, e in self.store.events.items() if e.gone and i in self.truth.made and key_of(e) not in there
+        )
+        if not gone:
+            return self._new(rng)
+        image = self.store.user_restore(rng.choice(gone))
+        self.truth.person_restored(image)
+        return f"restore {image.id[:9]} “{image.summary}”"
+
     def _delete(self, event: EventImage) -> None:
         self.store.user_delete(event.id)
         self.truth.person_deleted(event)
@@ -116,11 +127,14 @@ class CalendarEdits:
             "rights": {"guestsCanModify": True},
             "source": {"source": {"title": f"Ticket {n}", "url": f"https://example.com/{n}"}},
             "video": {"hangoutLink": f"https://meet.example.com/{n}"},
+            "uninvite": {"attendees": []},
             "attach": {"attachments": [{"fileUrl": f"https://example.com/{n}.pdf", "title": "Agenda"}]},
         }
         match what:
             case "free":
                 return {"busy": False}
+            case "uninvite" if not event.raw.get("attendees"):
+                return {}
             case "property":
                 return {"properties": {**event.properties, "crm": f"case {n}"}}
             case _:
@@ -137,8 +151,10 @@ class CalendarEdits:
             case "all day":
                 self.truth.obstructed.add(event.id)
                 return {"start": self.setting.day, "end": self.setting.day + timedelta(days=1)}
+            case "timed" | "uninvite" if event.is_timed:
+                return {}
         if not event.is_timed:
-            return {}
+            return self.truth.get_times(event.id) if what == "timed" else {}
         length = event.end - event.start
         match what:
             case "shift":

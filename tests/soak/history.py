@@ -540,7 +540,8 @@ class History:
 
     def _compare(self) -> None:
         """Check that the calendar shows the plan, except for the person's own changes."""
-        ours = {i: e for i, e in self.truth.live.items() if not self.store.events[i].gone}
+        live = self.truth.live.keys() - self.truth.restored.keys()
+        ours = {i: e for i, e in self.truth.live.items() if i in live and not self.store.events[i].gone}
         found: set[str] = set()
         for key, block in self.truth.wish.items():
             events = [e for e in ours.values() if key_of(e) == key] or [

@@ -55,6 +55,7 @@ BLAMES = (
     "you moved",
     "You moved",
     "You brought it back",
+    "you brought it back",
     "no longer on your calendar",
 )
 """Words that put a difference down to the person."""
@@ -81,7 +82,7 @@ def shape_of(event: Any) -> dict[str, Any]:
 
 def own_of(event: EventImage) -> dict[str, Any]:
     """Return all that an event holds beyond what the program writes, by name."""
-    shown = {name: event.raw[name] for name in OWN if event.raw.get(name, PLAIN.get(name)) != PLAIN.get(name)}
+    shown = {name: event.raw[name] for name in OWN if event.raw.get(name) not in (None, [], PLAIN.get(name))}
     return shown | {f"property {name}": value for name, value in event.properties.items() if not name.startswith("ff")}
 
 
@@ -167,6 +168,10 @@ class Oracle:
     touched: set[str] = field(default_factory=set)
     titles: dict[str, set[str]] = field(default_factory=dict)
     obstructed: set[str] = field(default_factory=set)
+    removed: set[str] = field(default_factory=set)
+    """Events that the program deleted."""
+    restored: dict[str, Edit] = field(default_factory=dict)
+    """Those of them that the person took out of the bin, each taken once the plan in the thread has had its block."""
     live: dict[str, EventImage] = field(default_factory=dict)
     wish: dict[str, Shape] = field(default_factory=dict)
     asked: dict[str, Shape] = field(default_factory=dict)
@@ -196,6 +201,8 @@ class Oracle:
         self.live[after.id] = after
         self._touch(after)
         had, has = own_of(before), own_of(after)
+        for name in had.keys() - has.keys():
+            self.own.get(after.id, {}).pop(name, None)
         for name in (name for name in has if had.get(name) != has[name]):
             self.own.setdefault(after.id, {})[name] = Edit(has[name], self._now)
             self.counts["edits"] += 1
@@ -224,6 +231,23 @@ class Oracle:
         ):
             self.deletions[key] = Deletion(image.id, self._now, self.asked.get(key), taken=key not in self.wish)
 
+    def person_restored(self, image: EventImage) -> None:
+        """Note that the person took an event of the program out of the bin.
+
+        It is theirs, unless they had deleted it themselves: the program may not have noticed that.
+        """
+        self._tick()
+        self.live[image.id] = image
+        self._touch(image)
+        self.counts["edits"] += 1
+        if image.id in self.removed:
+            self.restored[image.id] = Edit(image.id, self._now)
+        self.own[image.id] = {name: Edit(value, self._now) for name, value in own_of(image).items()}
+        for name, value in shape_of(image).items():
+            if value != self._left.get((image.id, name)):
+                self.edits[image.id, name] = Edit(value, self._now, taken=True)
+        self.deletions = {key: each for key, each in self.deletions.items() if each.event_id != image.id}
+
     # --- the person in the thread ---
 
     def thinks(self, wish: Mapping[str, Shape]) -> None:
@@ -234,12 +258,15 @@ class Oracle:
             edit.taken = edit.taken or (block is not None and block[name] == edit.value)
         for key, deletion in self.deletions.items():
             deletion.taken = deletion.taken or key not in wish
+        for event_id, edit in self.restored.items():
+            edit.taken = edit.taken or self._keys[event_id] in wish
 
     def submits(self, name: str, *, prefer_plan: bool) -> Command:
         """Note the person's request to write the plan in the thread."""
         self._tick()
         command = Command(name, "submit", self._now, dict(self.wish), prefer_plan)
         command.taken = frozenset(place for place, edit in self.edits.items() if edit.taken)
+        command.taken |= {(event_id, "") for event_id, edit in self.restored.items() if edit.taken}
         command.absent = frozenset(
             key for key, deletion in self.deletions.items() if deletion.taken or deletion.taken_back
         )
@@ -302,7 +329,7 @@ class Oracle:
         self._tick()
         self.counts["writes"] += 1
         by, key = self.transactions[transaction_id], key_of(image)
-        twins = [e.id for e in self.live.values() if key_of(e) == key]
+        twins = [e.id for e in self.live.values() if key_of(e) == key and e.id not in self.restored]
         if late := image.id in self.sent:
             self.landed[image.id] = self._now
         if twins and not late and by.command.kind == "submit":
@@ -366,6 +393,11 @@ class Oracle:
             elif not command.force and not (mine.put_back_by is not None and mine.put_back_by in by.targets):
                 self.breach("lost", f"{command.name} deleted “{image.summary}” with its {name}")
         dropped = command.kind == "submit" and self._block_of(image.id, command.wish) is None
+        self.removed.add(image.id)
+        if (back := self.restored.get(image.id)) is not None and not self._is_raced(image.id, back.at):
+            asked = command.force or "duplicate_block" in command.agreed
+            if not asked and not (dropped and (image.id, "") in command.taken):
+                self.breach("lost", f"{command.name} deleted “{image.summary}”, which the person had brought back")
         for place, edit in self._standing(image.id):
             taken = edit.put_back_by is not None or place in command.taken
             if (dropped and taken) or command.force or self._is_back(by, place, edit):
@@ -380,6 +412,10 @@ class Oracle:
     def get_left(self, event_id: str) -> dict[str, Any]:
         """Return an event as the program left it."""
         return {name: value for (i, name), value in self._left.items() if i == event_id}
+
+    def get_times(self, event_id: str) -> dict[str, Any]:
+        """Return start and end of an event as the program left them."""
+        return {name: value for name, value in self.get_left(event_id).items() if name in {"start", "end"}}
 
     # --- at rest ---
 
@@ -409,7 +445,7 @@ class Oracle:
         ``since``, or is not listed since then, is not counted: the program cannot have seen it. An event that landed
         late and that the person then edited is left to them.
         """
-        theirs = self.landed.keys() & self.touched
+        theirs = (self.landed.keys() & self.touched) | self.restored.keys()
         ours = [e for e in self.live.values() if e.id not in theirs]
         ours = [e for e in ours if since is None or self._is_known(e.id, since)]
         keys = Counter(str(key_of(e)) for e in ours)
@@ -542,6 +578,7 @@ class Oracle:
     def _remove(self, event_id: str) -> None:
         self.live.pop(event_id, None)
         self.own.pop(event_id, None)
+        self.restored.pop(event_id, None)
         self.edits = {place: edit for place, edit in self.edits.items() if place[0] != event_id}
 
     def _tick(self) -> None:

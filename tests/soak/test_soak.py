@@ -33,7 +33,7 @@ def test_nothing_is_lost_foreign_or_there_twice_at_a_provider(kind: Kind, share:
 def test_the_witness_sees_a_broken_engine(engine: Any, kind: str) -> None:
     """Each bug is counted as what it is, within a handful of histories."""
     with stage(engine) as on:
-        seen = (k for n in range(100) for k, _ in on.play(Script.draw(SEED, n)).truth.breaches)
+        seen = (k for n in range(SHARE) for k, _ in on.play(Script.draw(SEED, n)).truth.breaches)
         assert kind in seen
 
 

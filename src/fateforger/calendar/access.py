@@ -10,14 +10,16 @@ from datetime import date, datetime, timedelta
 from typing import TypeVar
 
 from fateforger.calendar.event import EventImage
-from fateforger.calendar.model import Ledger, Snapshot, Standing
+from fateforger.calendar.model import Ledger, Snapshot, Standing, Verb
 from fateforger.calendar.ports import Calendar, DayReads, Journal, Lease, Window
+from fateforger.calendar.transactions import OpState
 from fateforger.errors import CalendarBusy, CalendarUnreachable
 from fateforger.metrics import LEASE_WAIT_SECONDS
 from fateforger.planning.timing import local_day, zone
 from fateforger.ports.clock import Clock
 from fateforger.text import gettext as _
 from fateforger.text import mark_message
+from fateforger.values import replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +137,29 @@ async def read_day(
 
     Raises ``CalendarError`` and ``StoreError``.
     """
+    limits = limits or Limits()
     ledger = await journal.ledger(calendar.key, day)
-    return await read_snapshot(calendar, ledger, day, tz, limits=limits or Limits()), ledger
+    snapshot = await read_snapshot(calendar, ledger, day, tz, limits=limits)
+    return snapshot, await find_brought_back(snapshot, ledger, journal, calendar.key, limits=limits)
+
+
+async def find_brought_back(
+    snapshot: Snapshot, ledger: Ledger, journal: Journal, calendar: str, *, limits: Limits
+) -> Ledger:
+    """Return the ledger with the events that the person took out of the bin and that have no record any more.
+
+    A create that was given up and arrived late has no record either, but it never counted as done. The history is read
+    only if there is such an event.
+    """
+    held = {head.event_id for head in ledger.heads}
+    markers = {i: event.own_marker for i, event in snapshot.live.items() if i not in held}
+    unknown = {i for i, marker in markers.items() if marker is not None and marker.day == snapshot.day}
+    if not unknown:
+        return ledger
+    history = await journal.history(calendar, day=snapshot.day, limit=limits.history)
+    done = (r.op for t in history for r in t.records if r.state is OpState.APPLIED)
+    made = {op.event_id for op in done if op.verb is Verb.CREATE}
+    return replace(ledger, brought_back=tuple(sorted(made & unknown)))
 
 
 async def read_snapshot(

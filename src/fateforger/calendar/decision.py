@@ -131,11 +131,13 @@ def sort_sides(snapshot: Snapshot, ledger: Ledger) -> tuple[tuple[Owned, ...], t
     """Return our live events, and the person's timed ones that are shown as busy, each ordered by start, then id.
 
     An event is ours if the ledger has it for the day, or if its id has our form *and* it has our marker for that day.
-    Everything else is foreign: copies with our marker, occurrences of series, events of another day's plan.
+    Everything else is foreign: copies with our marker, occurrences of series, events of another day's plan, and those
+    that the person brought back after another event had taken their place.
     """
     live = snapshot.live
     heads = {h.event_id: h for h in ledger.heads}
     ours = {i for i, e in live.items() if e.has_owned_id and (i in heads or _is_marked(e, snapshot.day))}
+    ours -= {*ledger.brought_back}
     minted = frozenset[str]() if ours <= heads.keys() else list_minted(ledger.generations)
     series = {e.series_id for e in live.values() if e.series_id is not None}
     owned: list[Owned] = []

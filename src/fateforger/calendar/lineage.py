@@ -37,6 +37,8 @@ class Lineage:
     extras: EventExtras | None = None
     """The simulated extras; ``None`` when nothing of them is left."""
     released: bool = False
+    brought_back: bool = False
+    """True if the person brought it back after its record had passed to another event."""
     keeps_color: bool = False
     """True if it has to keep our color, because the calendar cannot remove it."""
     told: list[str] = field(default_factory=list)
@@ -63,6 +65,19 @@ class Lineage:
     def was_removed(self) -> bool:
         """Check whether it is gone because we removed it, as an interrupted undo may have."""
         return self.now is None and self.known is not None and self.known.standing is Standing.REMOVED
+
+    @property
+    def was_brought_back(self) -> bool:
+        """Check whether the person brought its event back: a record of it, now or in the simulation, has it as gone."""
+        gone = {Standing.REMOVED, Standing.DELETED}
+        records = (self.head, self.known)
+        known = any(head is not None and head.standing in gone for head in records)
+        return self.brought_back or (self.event is not None and known)
+
+    @property
+    def was_released(self) -> bool:
+        """Check whether it was left to the person before, now or in the simulation."""
+        return any(head is not None and head.standing is Standing.RELEASED for head in (self.head, self.known))
 
     @property
     def stays(self) -> bool:
@@ -150,6 +165,7 @@ class Lineages:
         self.generations = dict(ledger.generations)
         self.taken = {*snapshot.asked_ids, *(h.event_id for h in ledger.heads)}
         self._live = snapshot.live
+        self._brought_back = ledger.brought_back
         self._heads = {head.key: head for head in ledger.heads}
         self._by_id: dict[str, Lineage] = {}
 
@@ -202,7 +218,8 @@ class Lineages:
         used = {key for key, head in self._heads.items() if id(head) not in mine and head.event_id in self._live}
         for lineage in self:
             records = (lineage.known, lineage.head)
-            options = [*(head.key for head in records if head is not None), lineage.first.key, lineage.first.event_id]
+            keys = [*(head.key for head in records if head is not None), lineage.first.key]
+            options = [*([] if lineage.brought_back else keys), lineage.first.event_id]
             lineage.key = next((key for key in options if key not in used), options[-1])
             if lineage.stays:
                 used.add(lineage.key)
@@ -221,7 +238,8 @@ class Lineages:
         current = op.event_id if head is None else head.event_id
         if current not in self._by_id:
             ids = dict.fromkeys(() if head is None else (head.event_id, *head.restores))
-            self._by_id[current] = Lineage(self._live.get(current), head, op, ids=ids)
+            event, brought_back = self._live.get(current), current in self._brought_back
+            self._by_id[current] = Lineage(event, head, op, ids=ids, brought_back=brought_back)
         return self._by_id[current]
 
 

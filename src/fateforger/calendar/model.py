@@ -256,10 +256,13 @@ class Ledger(Value):
     """Our known writes to one calendar for one day, and the used generations.
 
     ``generations`` maps a seed (``date|name|start|index``, see S73) to the highest generation ever minted from it.
+    ``brought_back`` are events without a record that the person took out of the bin: another event of their block has
+    the record. They are not stored here; :func:`~fateforger.calendar.access.find_brought_back` finds them.
     """
 
     heads: tuple[Head, ...] = ()
     generations: Mapping[str, int] = Field(default_factory=dict)
+    brought_back: tuple[str, ...] = ()
 
 
 class Snapshot(Value):

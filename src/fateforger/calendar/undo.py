@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
 
-from fateforger.calendar.access import CommitContext, Hold, WaitingReads, read_snapshot
+from fateforger.calendar.access import CommitContext, Hold, WaitingReads, find_brought_back, read_snapshot
 from fateforger.calendar.engine import number_ops
 from fateforger.calendar.event import EventImage, OwnedId
 from fateforger.calendar.execution import ExecutionResult, execute_sync
@@ -342,6 +342,7 @@ async def undo_sync(
     touched = [r.op.event_id for t in targets for r in t.records if r.op.verb in WRITES]
     reads = WaitingReads(hold)
     snapshot = await read_snapshot(reads, ledger, day, tz, limits=outside.limits, also=touched)
+    ledger = await find_brought_back(snapshot, ledger, outside.journal, outside.calendar.key, limits=outside.limits)
     live = dict(snapshot.live)
     # An event that an undo created in place of a deleted one also represents that one.
     live |= {old: live[head.event_id] for head in ledger.heads if head.event_id in live for old in head.restores}

@@ -58,6 +58,8 @@ def build_restoring_op(lineage: Lineage, lineages: Lineages, keys: frozenset[str
     ``keys`` are those in use after the undo: the record of a block that goes must not replace another's.
     """
     event, shown, now = lineage.event, lineage.current, lineage.now
+    if lineage.brought_back and lineage.stays:
+        return None  # with a record, it would be taken for the block that it was
     if event is None:
         return _build_record_op(lineage, keys) if now is None else _recreate(lineage, now, lineages)
     if shown is None or (lineage.released and now in {None, shown}):
@@ -144,7 +146,7 @@ def _restore_head(lineage: Lineage, event: EventImage, lineages: Lineages) -> He
 
     The event also takes the place of every event it restores.
     """
-    released = lineage.released or (lineage.head is not None and lineage.head.standing is Standing.RELEASED)
+    released = lineage.released or lineage.was_released or lineage.was_brought_back
     current = _set_standing(lineage, event, Standing.RELEASED if released else Standing.HELD, lineages)
     known = lineage.known or current
     base, asked = known.base.canon, known.asked.canon
@@ -240,7 +242,7 @@ def _undo_record(record: OpRecord, lineages: Lineages, *, force: bool) -> None:
             lineage = lineages.of(op)
             _undo_create(lineage, op, _get_left_state(record), _get_left_extras(record, lineage), force=force)
         case Verb.UPDATE:
-            _undo_update(lineages.of(op), op, _get_left_state(record))
+            _undo_update(lineages.of(op), op, _get_left_state(record), force=force)
         case Verb.DELETE:
             _undo_delete(lineages.of(op), op, lineages)
         case Verb.ADOPT | Verb.FORGET:
@@ -276,12 +278,16 @@ def _undo_create(lineage: Lineage, op: SyncOp, left: Canon, extras: EventExtras,
     if lineage.released:
         return
     if (reason := _explain_keeping(lineage, left, extras, force=force)) is not None:
-        lineage.release(_("I left {title} on your calendar: {reason}.", title=_name(lineage, left), reason=reason))
+        _leave(lineage, left, reason)
         return
     lineage.known = op.head_before
     if not lineage.is_gone:
         lineage.now = None
     lineage.extras = None
+
+
+def _leave(lineage: Lineage, left: Canon, reason: str) -> None:
+    lineage.release(_("I left {title} on your calendar: {reason}.", title=_name(lineage, left), reason=reason))
 
 
 def _name(lineage: Lineage, left: Canon) -> str:
@@ -303,15 +309,19 @@ def _explain_keeping(lineage: Lineage, left: Canon, extras: EventExtras, *, forc
     if lineage.extras is not None and (done := describe_extras(lineage.extras, extras)) is not None:
         return done
     if not lineage.changed_since(left):
-        released = lineage.head is not None and lineage.head.standing is Standing.RELEASED
-        return _("it is yours now") if released else None
+        if lineage.was_brought_back:
+            return _("you brought it back")
+        return _("it is yours now") if lineage.was_released else None
     return _("you changed it since") if lineage.now == lineage.current else _("you had changed it")
 
 
-def _undo_update(lineage: Lineage, op: SyncOp, left: Canon) -> None:
+def _undo_update(lineage: Lineage, op: SyncOp, left: Canon, *, force: bool) -> None:
     if op.before is None:
         raise InternalError(f"Update {op.op_id} does not know what was there before.")
     if lineage.released or lineage.was_removed:
+        return
+    if lineage.was_brought_back and not force:
+        _leave(lineage, left, _("you brought it back"))
         return
     lineage.known_as(op.head_before)
     title = _name(lineage, left)

@@ -137,6 +137,7 @@ def build_reading(session: Session, look: Look, command: SessionCommand | None =
 def _list_released(ledger: Ledger, compared: SyncPlan | None = None) -> tuple[str, ...]:
     """Return the ids of our events that were left to the person, or that a write would leave to them now."""
     ids = [head.event_id for head in ledger.heads if head.standing is Standing.RELEASED]
+    ids += ledger.brought_back
     if compared is not None:
         taken_out = {change.key for change in compared.adopted if change.field == "released"}
         ids += [op.event_id for op in compared.ops if op.verb is Verb.RELEASE or op.key in taken_out]

@@ -198,6 +198,17 @@ def test_a_deleted_block_that_the_person_brought_back() -> None:
     assert undo_plan(paper.edit(done[1].records[0].op.event_id, status="confirmed"), done[0]).writes == ()
 
 
+def test_an_earlier_event_that_the_person_brought_back_gets_no_record() -> None:
+    """S504: it stays, and is not taken for the block that it was."""
+    paper, done = after(FIRST, day_of(), FIRST)
+    first = done[2].records[0].op.event_id
+    paper = paper.edit(first, status="confirmed")
+    paper = replace(paper, ledger=paper.ledger.model_copy(update={"brought_back": (first,)}))
+    plan = undo_plan(paper, *done)
+    assert [(op.verb, op.event_id) for op in plan.ops] == [(Verb.DELETE, done[0].records[0].op.event_id)]
+    assert plan.warnings == ("I left “Focus” on your calendar: you brought it back.",)
+
+
 @pytest.mark.parametrize("state", [OpState.CONFLICT, OpState.FAILED, OpState.SKIPPED, OpState.SUPERSEDED])
 def test_only_what_took_effect_is_taken_back(state: OpState) -> None:
     """S88"""

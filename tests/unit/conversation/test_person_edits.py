@@ -219,6 +219,67 @@ async def test_what_was_brought_back_stays_when_all_is_taken_back(harness: Harne
     assert harness.on_calendar(whole=True) == {"Mail": "10:10-11:10"}
 
 
+async def test_what_was_brought_back_unseen_stays_when_all_is_taken_back(harness: Harness, anna: Person) -> None:
+    """S414: also if nothing was read since, and if the program had deleted it."""
+    await anna.to_committed("Report", "Mail", "Calls")
+    mail, calls = event(harness, "Mail").id, event(harness, "Calls").id
+    harness.calendar.store.user_delete(mail)
+    await anna.press("Back to refine")
+    await anna.choose("Calls", "Remove")
+    for event_id in (mail, calls):
+        harness.calendar.store.user_restore(event_id)
+    await anna.press("Take all of it off the calendar")
+    assert "I left “Mail” on your calendar: you brought it back." in anna.words
+    assert "I left “Calls” on your calendar: you brought it back." in anna.words
+    assert sorted(harness.on_calendar(whole=True)) == ["Calls", "Mail"]
+
+
+async def test_what_was_brought_back_and_planned_again_is_theirs_after_an_undo(harness: Harness, anna: Person) -> None:
+    """S414: the second Undo leaves the block, and so does the plan that then drops it."""
+    await anna.to_committed("Report", "Mail")
+    mail = event(harness, "Mail").id
+    await anna.press("Undo")
+    harness.calendar.store.user_restore(mail)
+    await anna.press("Commit to calendar")
+    await anna.press("Undo")
+    assert harness.on_calendar(whole=True) == {"Mail": "10:10-11:10"}
+    await anna.choose("Mail", "Remove")
+    assert mail in harness.calendar.store.get_live_events()
+
+
+async def test_what_was_brought_back_stays_theirs_though_the_plan_moves_it_and_back(
+    harness: Harness, anna: Person
+) -> None:
+    """S414: Undo of the move goes back to before the plan had it again."""
+    await anna.to_committed("Report", "Mail")
+    mail = event(harness, "Mail").id
+    await anna.press("Back to refine")
+    await anna.choose("Mail", "Remove")
+    harness.calendar.store.user_restore(mail)
+    await anna.press("Undo last update")
+    await anna.choose("Mail", "15 min later")
+    assert harness.on_calendar()["Mail"] == "10:25-11:25"
+    await anna.press("Undo last update")
+    await anna.press("Take all of it off the calendar")
+    assert "I left “Mail” on your calendar: it is yours now." in anna.words
+    assert harness.on_calendar(whole=True) == {"Mail": "10:10-11:10"}
+
+
+async def test_an_earlier_event_of_a_block_that_was_brought_back_stays(harness: Harness, anna: Person) -> None:
+    """S504: the bin has two events that look the same, and it was not the latest."""
+    await anna.to_committed("Report", "Mail")
+    first = event(harness, "Mail").id
+    await anna.press("Undo")
+    await anna.press("Commit to calendar")
+    await anna.press("Back to refine")
+    await anna.choose("Mail", "Remove")
+    harness.calendar.store.user_restore(first)
+    await anna.choose("Report", "15 min later")
+    assert "Meetings: 10:10–11:10 Mail" in anna.words
+    await anna.press("Take all of it off the calendar")
+    assert harness.on_calendar(whole=True) == {"Mail": "10:10-11:10"}
+
+
 async def test_a_block_moved_to_another_day_leaves_the_plan(harness: Harness, anna: Person) -> None:
     """S460: it is not taken for a block at the same time of this day, and stays theirs when it comes back."""
     await anna.to_committed("Report", "Mail")
