@@ -84,7 +84,7 @@ async def test_a_routine_is_drafted_on_its_days_and_skipped_for_one(anna: Person
 
 
 async def test_a_routine_without_hours_is_drafted_every_day(anna: Person) -> None:
-    """S509: also on a day that holds no other habit."""
+    """S505: also on a day that holds no other habit."""
     await anna.to_frame()
     assert await anna.fill("routine", title="Walk", minutes=20, kind="H") is None
     await anna.press("Continue")
@@ -92,7 +92,7 @@ async def test_a_routine_without_hours_is_drafted_every_day(anna: Person) -> Non
 
 
 async def test_a_night_has_its_lunch_after_midnight(anna: Person) -> None:
-    """S511"""
+    """S507"""
     await anna.to_frame()
     night: dict[str, Any] = {"day_start": time(20), "day_end": time(8), "lunch_start": time(1), "lunch_minutes": 30}
     assert await anna.fill("frame", **night) is None

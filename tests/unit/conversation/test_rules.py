@@ -145,7 +145,7 @@ async def test_a_rule_added_by_form_is_used_shown_and_taken_back(anna: Person, h
 async def test_a_rule_that_cannot_be_used(
     anna: Person, harness: Harness, values: dict[str, Any], errors: dict[str, str]
 ) -> None:
-    """S510: one sentence at each field; nothing is written."""
+    """S506: one sentence at each field; nothing is written."""
     await anna.to_frame()
     answer = await anna.fill("rule_new", **values)
     assert answer is not None

@@ -235,7 +235,7 @@ def test_work_that_is_due_today_comes_before_more_important_work_that_can_wait()
 
 
 def test_work_that_is_due_today_takes_the_time_that_stays_free() -> None:
-    """S512: tomorrow it is too late, while the rest can wait."""
+    """S508: tomorrow it is too late, while the rest can wait."""
     invoice = task("Invoice", 20, type="SW", priority=5)
     rest = [task(name, 90, priority=1) for name in ("Proposal", "Logo", "Copy")] + [task("Pitch", 60, priority=1)]
     later, today = (draft_tasks(*rest, {**invoice, **due}) for due in ({}, {"deadline": "12:00"}))

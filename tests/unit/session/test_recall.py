@@ -71,7 +71,7 @@ def test_s15_s22_a_rule_that_is_set_aside_puts_nothing_into_the_day() -> None:
     assert uids(apart) == []
 
 
-def test_s509_a_rule_about_habits_counts_where_a_task_is_one() -> None:
+def test_a_rule_about_habits_counts_where_a_task_is_one() -> None:
     late = version_of("late", necessity="should", applies_event_types=["H"])
     yoga = replace(task("Yoga"), details=TaskDetails(kind=TaskKind.HABIT))
     for tasks, found in ((), []), ((task("Report"),), []), ((yoga,), ["late"]):
