@@ -25,8 +25,13 @@ RECEIPT = table(JobReceipt)
 
 
 @pytest.fixture
-async def store(tmp_path: Path) -> AsyncIterator[Store]:
-    store = open_store(new_file(tmp_path))
+def path(tmp_path: Path) -> Path:
+    return new_file(tmp_path)
+
+
+@pytest.fixture
+async def store(path: Path) -> AsyncIterator[Store]:
+    store = open_store(path)
     yield store
     await store.aclose()
 
@@ -51,9 +56,9 @@ async def test_what_raises_is_rolled_back(store: Store) -> None:
     assert await list_receipts(store) == []
 
 
-async def test_the_event_loop_goes_on_meanwhile(store: Store, tmp_path: Path) -> None:
+async def test_the_event_loop_goes_on_meanwhile(store: Store, path: Path) -> None:
     """S100: another process holds the lock; only what needs the database waits."""
-    other = sqlite3.connect(tmp_path / "state.db", isolation_level=None)
+    other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     writing = asyncio.ensure_future(put(store.jobs, "j1"))
     for _ in range(50):
