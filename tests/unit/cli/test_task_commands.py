@@ -163,7 +163,7 @@ def test_kinds_of_tasks(cli: CommandLine, arguments: tuple[str, ...], work: dict
     ],
 )
 def test_what_cannot_be_added_is_refused(cli: CommandLine, arguments: tuple[str, ...], sentence: str) -> None:
-    """S509"""
+    """S508"""
     assert cli.expect_refusal("add", *arguments) == sentence
     assert cli.list_tasks() == []
 
@@ -184,7 +184,7 @@ def test_the_queue_in_words(cli: CommandLine) -> None:
 
 
 def test_a_task_is_moved_and_changed(cli: CommandLine) -> None:
-    """S509: S167"""
+    """S508: S167"""
     a, b, c = (cli.add(title) for title in "abc")
     assert cli.expect_output("move", c, "first") == "“c” is first now."
     assert cli.expect_output("move", a, "--before", c) == "“a” is first now."
