@@ -386,6 +386,16 @@ async def test_a_list_is_searched_and_a_row_of_it_opened_and_pressed(chat: Chat,
     await eventually(everything, "all of the list")
 
 
+async def form_says(person: Person, words: str) -> Json:
+    """Return the form on top once one of its texts contains the words."""
+
+    async def look() -> Json | None:
+        top = await person.modal()
+        return top if top and any(words in text for text in texts(top["blocks"])) else None
+
+    return await eventually(look, words)
+
+
 async def test_a_form_says_that_what_was_pressed_in_it_waits(
     workspace: Workspace, tmp_path: Path, alex: Person
 ) -> None:
@@ -398,21 +408,14 @@ async def test_a_form_says_that_what_was_pressed_in_it_waits(
     def busy(coordinator: ScriptedCoordinator) -> None:
         coordinator.before_handling = when_told
 
-    async def row_says(words: str) -> Json:
-        async def look() -> Json | None:
-            top = await alex.modal()
-            return top if top and any(words in text for text in texts(top["blocks"])) else None
-
-        return await eventually(look, words)
-
     async with chat_at(workspace, tmp_path, prepare=busy, timing=Timing(form=0.1)):
         ts = await alex.start()
         await alex.use((await alex.thread(ts))[0], "All steps")
-        await alex.use_in(await row_says("Everything"), "Look at a step", {})
-        await alex.use_in(await row_says("Count here"), "Count here", {})
-        assert "0 steps" in str(await row_says(phrases.FORM_WAITS))
+        await alex.use_in(await form_says(alex, "Everything"), "Look at a step", {})
+        await alex.use_in(await form_says(alex, "Count here"), "Count here", {})
+        assert "0 steps" in str(await form_says(alex, phrases.FORM_WAITS))
         go_on.set()
-        assert phrases.FORM_WAITS not in str(await row_says("1 steps. Done."))
+        assert phrases.FORM_WAITS not in str(await form_says(alex, "1 steps. Done."))
 
 
 async def test_what_is_asked_last_in_a_form_stays_when_an_earlier_press_in_it_is_done(
@@ -431,21 +434,10 @@ async def test_what_is_asked_last_in_a_form_stays_when_an_earlier_press_in_it_is
     async def list_says(*lines: str) -> Json:
         async def look() -> Json | None:
             top = await alex.modal()
-            told = (
-                []
-                if top is None
-                else [text for text in texts(top["blocks"]) if text in {"walk", "write", "count deep"}]
-            )
+            told = [text for text in texts(top["blocks"]) if text in {"walk", "write", "count deep"}] if top else []
             return top if told == list(lines) else None
 
         return await eventually(look, f"the list with {lines}")
-
-    async def step_says(words: str) -> Json:
-        async def look() -> Json | None:
-            top = await alex.modal()
-            return top if top and any(words in text for text in texts(top["blocks"])) else None
-
-        return await eventually(look, words)
 
     async with chat_at(workspace, tmp_path, prepare=busy, timing=Timing(form=0.1)):
         ts = await alex.start()
@@ -457,8 +449,8 @@ async def test_what_is_asked_last_in_a_form_stays_when_an_earlier_press_in_it_is
         searched = {"field.words~1": {"value": {"type": "plain_text_input", "value": "wa"}}}
         assert (await alex.submit(view, searched))["errors"] is None
         await alex.use_in(await list_says("walk"), "Look", {})
-        await alex.use_in(await step_says("Count here"), "Count here", {})
-        await alex.close(await step_says(phrases.FORM_WAITS))
+        await alex.use_in(await form_says(alex, "Count here"), "Count here", {})
+        await alex.close(await form_says(alex, phrases.FORM_WAITS))
         await alex.use_in(await list_says("walk"), "Everything", {})
         await list_says("walk", "write")
         go_on.set()
@@ -469,15 +461,7 @@ async def test_a_press_in_a_form_counts_even_if_the_form_was_refreshed_just_befo
     """S498: a press may come from a form as it was before the bot refreshed it."""
     ts = await alex.start()
     await alex.use((await alex.thread(ts))[0], "All steps")
-
-    async def list_says(words: str) -> Json:
-        async def look() -> Json | None:
-            top = await alex.modal()
-            return top if top and words in str(top["blocks"]) else None
-
-        return await eventually(look, words)
-
-    before = await list_says("Everything")
+    before = await form_says(alex, "Everything")
     await alex.say("walk", ts)
     await alex.sees(ts, "1 steps")
     shown = {key: before[key] for key in ("type", "title", "submit", "close", "private_metadata", "blocks")}
@@ -493,7 +477,7 @@ async def test_a_press_in_a_form_counts_even_if_the_form_was_refreshed_just_befo
             "actions": [{key: button[key] for key in ("type", "action_id", "value")} | {"block_id": block_id}],
         },
     )
-    await list_says("walk")
+    await form_says(alex, "walk")
 
 
 async def test_a_form_that_slack_does_not_open_is_said_to_be_tried_again(chat: Chat, alex: Person) -> None:

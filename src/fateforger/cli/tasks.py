@@ -74,7 +74,7 @@ def _read_priority(_ctx: click.Context, _param: click.Parameter, value: str) -> 
         return named[said]
     if said.isdecimal():
         return int(said)
-    raise click.BadParameter(f"“{value[:20]}” is none; give 0 urgent, 1 high, 2 normal, 3 low or 4 some day.")
+    raise click.BadParameter(f"“{value[:20]}” is not a priority; give 0 urgent, 1 high, 2 normal, 3 low or 4 some day.")
 
 
 def take_details(said: dict[str, Any], before: TaskDetails) -> TaskDetails:
