@@ -6,6 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 from sqlalchemy import text
+from tests.contracts.journal_examples import transaction
+from tests.contracts.session_examples import session
 
 from fateforger.adapters.store.connections import LOST_KEY, SqlConnections, Vault, new_key
 from fateforger.adapters.store.store import Store
@@ -42,6 +44,42 @@ async def test_each_person_has_their_own(both: Both) -> None:
     assert [await first.of(user) for user in ("U1", "U2")] == [ANNA, ben]
     assert await other.list_people() == ("U1", "U2")
     assert ANNA.key != ben.key
+
+
+async def test_people_who_share_a_calendar_have_a_record_each(both: Both) -> None:
+    """S509: the first one keeps the name of the record, so that what they wrote can still be undone."""
+    first, other = (connections(store) for store in both)
+    await first.keep(ANNA)
+    ben = replace(ANNA, user_id="U2", account="ben", address=ANNA.address.rstrip("/"))
+    await other.keep(ben)
+    for each, user_id, shared in ((first, "U1", False), (other, "U2", True)):
+        found = await each.of(user_id)
+        assert found is not None
+        await each.keep(replace(found, secret=""))
+        await each.keep(found)
+        assert await each.of(user_id) == replace(found, shared=shared)
+    keys = {found.key for user_id in ("U1", "U2") if (found := await first.of(user_id)) is not None}
+    assert keys == {ANNA.key, f"{ANNA.key}@U2"}
+    for apart in (
+        replace(ANNA, user_id="U3", calendar_id="home"),
+        replace(ANNA, user_id="U4", provider=Provider.GOOGLE, address=""),
+        replace(ANNA, user_id="U5", provider=Provider.GOOGLE, address="", account="eve"),
+    ):
+        await first.keep(apart)
+        assert await first.of(apart.user_id) == apart
+
+
+async def test_a_calendar_on_which_another_person_wrote_is_shared(both: Both) -> None:
+    """S509: also if that person has connected another calendar since."""
+    one = connections(both[0])
+    await one.keep(ANNA)
+    await both[0].sessions.save(session("s1", user_id="U1"), expected=0)
+    await both[0].journal.begin(transaction(calendar=ANNA.key, context={"session": "s1"}))
+    await one.keep(replace(ANNA, calendar_id="home"))
+    await one.keep(replace(ANNA, user_id="U2"))
+    assert await one.of("U2") == replace(ANNA, user_id="U2", shared=True)
+    await one.keep(ANNA)
+    assert await one.of("U1") == ANNA
 
 
 async def test_no_secret_is_stored_or_shown_in_clear(both: Both) -> None:
@@ -83,7 +121,7 @@ async def test_logins_are_encrypted_with_the_newest_key_at_once(both: Both, capl
     assert await rotated.renew_encryption() == 0
     assert "calendar logins that no key can decrypt: 1" in caplog.text
     assert await connections(both[0], NEW).of("U1") == ANNA
-    assert await lost.of("U2") == replace(ANNA, user_id="U2")
+    assert await lost.of("U2") == replace(ANNA, user_id="U2", shared=True)
     assert await SqlConnections(both[0].database, Vault(None)).renew_encryption() == 0
 
 

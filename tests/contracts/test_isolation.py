@@ -344,7 +344,7 @@ CACHES = {
     "agents/server.py TokenMiddleware._let_in": "tests/security/test_mcp.py::test_guesses_are_limited_and_clients_go_on",
     "app/calendars.py CalDavGateway._apps": "by a name that cannot be guessed",
     "app/calendars.py PersonCalendars._entries": "tests/unit/app/test_person_calendars.py"
-    "::test_two_people_with_one_calendar_hold_its_lease_under_their_own_names",
+    "::test_two_people_with_one_calendar_have_a_record_and_a_lease_each",
     "app/logins.py ChangeNotices._listeners": MACHINERY,
     "app/slack.py SlackApp._sockets": MACHINERY,
     "adapters/store/constraints.py ConstraintCache._known": "constraint_version above",

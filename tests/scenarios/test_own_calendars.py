@@ -82,6 +82,29 @@ def test_each_plans_and_undoes_on_their_own_calendar(program: Program, radicale:
     assert own.titles() == []
 
 
+def test_two_people_plan_on_the_same_calendar(program: Program, radicale: Radicale) -> None:
+    """S509: neither changes, counts or takes back what the other planned, also after kill -9."""
+    alex = program.person()
+    robin = second(alex)
+    shared = CalDav(radicale.calendar)
+    for person in (alex, robin):
+        connect(program, person, radicale)
+    plan(alex)
+    planned = shared.titles()
+    plan(robin)
+    assert "already on your calendar" not in robin.says()
+    assert sorted(shared.titles()) == sorted(planned * 2)
+    program.restart()
+    alex.press("Undo")
+    alex.reads("Taken back")
+    assert shared.titles() == planned
+    plan(alex)
+    assert sorted(shared.titles()) == sorted(planned * 2)
+    robin.press("Undo")
+    robin.reads("Taken back")
+    assert shared.titles() == planned
+
+
 def test_calendars_that_are_read_along_come_and_go(tmp_path: Path, radicale: Radicale) -> None:
     """S430: without a restart. A deleted one stops no day, and one that is new is planned around."""
     root = radicale.calendar.removesuffix("calendar/")

@@ -14,7 +14,7 @@ import pytest
 from tests.scenarios.day import STEPS, confirm_date, start
 from tests.scenarios.person import eventually
 from tests.scenarios.program import Program
-from tests.scenarios.providers import Providers, ThreePeople, fill, open_providers, open_three_people, second
+from tests.scenarios.providers import Providers, ThreePeople, fill, open_providers, open_three_people, run, second
 from tests.scenarios.radicale import Radicale, free_port
 
 from fateforger.adapters.google.client import build_account_bucket
@@ -102,7 +102,7 @@ def test_three_people_are_whole_after_a_kill_in_the_middle_of_all_their_writes(t
 
 
 def test_people_wait_for_a_write_only_if_it_is_to_their_calendar(three: ThreePeople) -> None:
-    """S329: the lease for writing belongs to a calendar, for any writer."""
+    """S329: a person's writes take turns, whichever program makes them; those of two people do not."""
     three.connect_caldav(three.alex)
     for person in three.people:
         for _, step in STEPS[:-1]:
@@ -114,10 +114,12 @@ def test_people_wait_for_a_write_only_if_it_is_to_their_calendar(three: ThreePeo
     three.robin.press("Commit to calendar")
     three.robin.reads("5 created")
     assert len(three.titles()["google"]) == BLOCKS
-    three.alex.reads("Another change to this calendar is being written right now.")
+    refused = run(three.program, "sync", "undo", "--user", three.sam.user)
+    assert "Another change to this calendar is being written right now." in refused.stderr
     three.gates["caldav"].open()
-    three.sam.reads("5 created")
-    assert len(three.titles()["caldav"]) == BLOCKS
+    for person in (three.sam, three.alex):
+        person.reads("5 created")
+    assert len(three.titles()["caldav"]) == 2 * BLOCKS
     assert three.titles()["microsoft"] == []
 
 

@@ -281,7 +281,7 @@ class PersonCalendars:
 
         calendar = LazyCalendar(connection.key, lambda: opener(connection), note)
         engine = self.build_engine(calendar, connection.user_id)
-        opened = OpenCalendar(engine, calendar.in_background(), self.configured.journal)
+        opened = OpenCalendar(engine, engine.in_background(), self.configured.journal)
         return _Entry(connection, calendar, opened, self.clock.now())
 
     async def _logs_in(self, connection: Connection) -> bool:
@@ -298,8 +298,8 @@ class PersonCalendars:
         problem = "" if connection is None or not connection.problem else _(BROKEN, problem=connection.problem)
         if connection is not None and connection.is_open:
             problem = _(NO_SETTINGS, service=connection.provider.service)
-        missing = MissingCalendar(key, problem)
-        return OpenCalendar(self.build_engine(missing, user_id), missing, self.configured.journal)
+        engine = self.build_engine(MissingCalendar(key, problem), user_id)
+        return OpenCalendar(engine, engine.in_background(), self.configured.journal)
 
     async def _close_idle(self) -> None:
         """Close what has not been used for :data:`IDLE`."""

@@ -67,7 +67,7 @@ def list_leftovers(settings: Settings) -> tuple[str, ...]:
 def build_personal_data(settings: Settings, store: Store, clock: Clock, *, calendar: str | None) -> PersonalData:
     """Return access to people's data. ``calendar`` is the journal's name of the configured calendar."""
     recordings = None if settings.record is None else RecordingFiles(settings.record)
-    ownership = build_ownership(settings, store, clock)
+    ownership = build_ownership(settings, store.owners, clock)
 
     async def end_access(user_id: str) -> str:
         return await build_access(settings, store, clock).end_for(user_id)
@@ -163,7 +163,7 @@ async def open_person_submitter(settings: Settings, user_id: str) -> AsyncIterat
         if opener is None:
             raise BadInput(f"The settings for {connection.provider} are missing here.", where="user")
         calendar = await stack.enter_async_context(opener(connection))
-        yield submitter(settings, calendar, store.journal, clock, role="door", user_id=user_id)
+        yield submitter(settings, calendar, store.database, clock, role="door", user_id=user_id)
 
 
 @asynccontextmanager
@@ -184,7 +184,7 @@ async def _find(settings: Settings, store: Store, connections: SqlConnections, u
     connection = await connections.of(user_id)
     if connection is not None and connection.is_open:
         return connection
-    owner = await build_ownership(settings, store, build_clock(settings)).owner()
+    owner = await build_ownership(settings, store.owners, build_clock(settings)).owner()
     if (connection is None or connection.has_ended) and owner.person == user_id:
         return None
     problem = "" if connection is None else f" {connection.problem}".rstrip()

@@ -338,14 +338,14 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
         )
         await _serve_pages(resources, web, login, local, own)
         stack.push_async_callback(calendar.aclose)
-        engine = submitter(settings, calendar, store.journal, clock, role="house")
-        configured = OpenCalendar(engine, calendar.in_background(), store.journal)
+        engine = submitter(settings, calendar, store.database, clock, role="house")
+        configured = OpenCalendar(engine, engine.in_background(), store.journal)
         calendars = PersonCalendars(
             configured=configured,
             ownership=resources.ownership,
             connections=connections,
             openers=build_openers(gateway.open, logins, delegations),
-            build_engine=lambda of, whose: submitter(settings, of, store.journal, clock, role="house", user_id=whose),
+            build_engine=lambda of, whose: submitter(settings, of, store.database, clock, role="house", user_id=whose),
             access=Access(connections, logins),
             organization=Organization(delegations, connections, clock),
             clock=clock,
@@ -449,7 +449,7 @@ async def _open_resources(stack: AsyncExitStack, settings: Settings) -> _Resourc
     replica = get_replica_name(settings)
     await take_place(settings, store.database)
     await store.database.hold_name(replica)
-    ownership = build_ownership(settings, store, clock)
+    ownership = build_ownership(settings, store.owners, clock)
     languages = LanguageService(store.languages, settings.language)
     return _Resources(stack, settings, clock, store, ownership, languages, replica)
 

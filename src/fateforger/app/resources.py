@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from fateforger.adapters.store.store import Store
     from fateforger.calendar.ports import Calendar, Journal, Quota
     from fateforger.calendar.submitter import CalendarSubmitter
-    from fateforger.ports.people import OwnerRecord
+    from fateforger.ports.people import OwnerRecord, Owners
     from fateforger.workers.people import Ownership
 
 
@@ -245,17 +245,25 @@ def find_local_key(settings: Settings) -> str:
 
 
 def submitter(
-    settings: Settings, calendar: Calendar, journal: Journal, clock: Clock, *, role: str, user_id: str | None = None
+    settings: Settings, calendar: Calendar, database: Database, clock: Clock, *, role: str, user_id: str | None = None
 ) -> CalendarSubmitter:
-    """Return the commit engine; ``user_id`` is the person whose connected calendar it is.
+    """Return the commit engine; ``user_id`` is the person who connected the calendar, ``None`` for the configured one.
 
     ``role`` names the lock on the data directory that the caller holds: after a crash, the next holder of that lock
     takes the lease over at once. On PostgreSQL any other program does.
     """
+    from fateforger.adapters.store.journal import SqlJournal  # noqa: PLC0415  heavy
     from fateforger.calendar.access import CommitContext  # noqa: PLC0415  heavy
+    from fateforger.calendar.connections import PersonalCalendar  # noqa: PLC0415  heavy
     from fateforger.calendar.submitter import CalendarSubmitter  # noqa: PLC0415  heavy
 
-    outside = CommitContext(calendar, journal, clock, asyncio.sleep)
+    async def find_owner() -> str | None:
+        from fateforger.adapters.store.calendars import SqlOwners  # noqa: PLC0415  seldom needed
+
+        return (await build_ownership(settings, SqlOwners(database), clock).owner()).person
+
+    personal = PersonalCalendar(calendar, user_id, find_owner)
+    outside = CommitContext(personal, SqlJournal(database), clock, asyncio.sleep)
     whose = role if user_id is None else f"{role}/{user_id}"
     owner = f"{whose}@{get_replica_name(settings)}"
     return CalendarSubmitter(outside, owner=owner, new_id=lambda: uuid.uuid4().hex)
@@ -264,8 +272,6 @@ def submitter(
 @asynccontextmanager
 async def open_submitter(settings: Settings) -> AsyncIterator[CalendarSubmitter]:
     """Open the configured calendar, or start the embedded one, for one command of the command line."""
-    from fateforger.adapters.store.journal import SqlJournal  # noqa: PLC0415  heavy
-
     async with AsyncExitStack() as stack:
         clock = build_clock(settings)
         database = await _open_database(settings)
@@ -287,7 +293,7 @@ async def open_submitter(settings: Settings) -> AsyncIterator[CalendarSubmitter]
             stack.push_async_callback(web.stop)
             calendar = build_calendar(settings, f"{web.url}/mcp", token=token)
         stack.push_async_callback(calendar.aclose)
-        yield submitter(settings, calendar, SqlJournal(database), clock, role="door")
+        yield submitter(settings, calendar, database, clock, role="door")
 
 
 @asynccontextmanager
@@ -308,13 +314,13 @@ FIX = (
 )
 
 
-def build_ownership(settings: Settings, store: Store, clock: Clock) -> Ownership:
+def build_ownership(settings: Settings, owners: Owners, clock: Clock) -> Ownership:
     """Return the object that decides who owns the configured calendar."""
     from fateforger.workers.people import Ownership  # noqa: PLC0415  heavy
     from localslack.people import DEFAULT_USERS  # noqa: PLC0415  heavy
 
     page = [person.id for person in DEFAULT_USERS]
-    return Ownership(store.owners, clock, named=settings.calendar_owner, page=page, real_slack=settings.real_slack)
+    return Ownership(owners, clock, named=settings.calendar_owner, page=page, real_slack=settings.real_slack)
 
 
 def describe_owner(settings: Settings, owner: OwnerRecord) -> str:
@@ -339,7 +345,7 @@ async def check_owner(settings: Settings) -> Check:
     from fateforger.workers.people import SETTING  # noqa: PLC0415  heavy
 
     async with aclosing(await open_state(settings)) as store:
-        owner = await build_ownership(settings, store, build_clock(settings)).owner()
+        owner = await build_ownership(settings, store.owners, build_clock(settings)).owner()
     words = describe_owner(settings, owner)
     if owner.person is None:
         return Check("owner", "missing", words, FIX)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+import hashlib
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -11,11 +12,22 @@ from enum import StrEnum
 from typing import NoReturn, Protocol, Self, TypeVar
 
 from fateforger.calendar.event import EventImage
-from fateforger.calendar.ports import Calendar, CalendarTraits, DayReads, Limited, Outcome, Unauthorized, Write
+from fateforger.calendar.ports import (
+    Calendar,
+    CalendarTraits,
+    DayReads,
+    Delete,
+    Limited,
+    Outcome,
+    Unauthorized,
+    Window,
+    Write,
+)
 from fateforger.errors import CalendarAuthFailed, CalendarError, CalendarNotConnected
 from fateforger.ports.jobs import NewJob
 from fateforger.text import gettext as _
 from fateforger.text import mark_message
+from fateforger.values import replace
 
 NOT_CONNECTED = mark_message("You have not connected a calendar, so I can neither read nor change one.")
 
@@ -161,6 +173,81 @@ class _BackgroundReads:
         return await self._calendar.with_report(reads.get(event_id))
 
 
+def hash_person(user_id: str | None) -> str:
+    """Return the digest that marks the events of a person; ``None`` is for the configured calendar."""
+    return hashlib.sha256((user_id or "").encode()).hexdigest()[:16]
+
+
+FindOwner = Callable[[], Awaitable[str | None]]
+"""Returns the id of the owner of the configured calendar, if it has one. Raises ``StoreError``."""
+
+
+class PersonalReads:
+    """The reads of a calendar for a person, without the blocks that other people planned on it.
+
+    A copy of such a block is an event like any other, and a block without a person, of an earlier version, may be
+    anyone's. What is planned on the configured calendar belongs to its owner, also on one that they connected, and the
+    other way round.
+    """
+
+    def __init__(self, reads: DayReads, user_id: str | None, find_owner: FindOwner) -> None:
+        """``user_id`` is ``None`` for the configured calendar."""
+        self._reads = reads
+        self._user_id = user_id
+        self._find_owner = find_owner
+        self._own = {"", hash_person(user_id)}
+
+    @property
+    def key(self) -> str:
+        return self._reads.key
+
+    async def window(self, start: datetime, end: datetime) -> Window:
+        found = await self._reads.window(start, end)
+        others = await self._find_others(found)
+        left_out = found.left_out if isinstance(found, Window) else ()
+        return Window((event for event in found if event.id not in others), left_out)
+
+    async def get(self, event_id: str) -> EventImage | None:
+        found = await self._reads.get(event_id)
+        return None if found is None or await self._find_others([found]) else found
+
+    async def _find_others(self, events: Iterable[EventImage]) -> set[str]:
+        """Return the ids of the blocks that other people planned."""
+        found = {event.id: marker.person for event in events if (marker := event.own_marker) is not None}
+        if self._own.issuperset(found.values()):
+            return set()
+        owner = await self._find_owner()
+        also = {hash_person(None if self._user_id == owner else owner)} if self._user_id in {None, owner} else set()
+        return {event_id for event_id, person in found.items() if person not in self._own | also}
+
+
+class PersonalCalendar(PersonalReads):
+    """A calendar for a person, whose blocks it marks. Implements :class:`fateforger.calendar.ports.Calendar`.
+
+    Several people may plan on the same calendar: what another person planned there is not read, and so never changed.
+    """
+
+    def __init__(self, calendar: Calendar, user_id: str | None, find_owner: FindOwner) -> None:
+        """``user_id`` is ``None`` for the configured calendar."""
+        super().__init__(calendar, user_id, find_owner)
+        self._calendar = calendar
+
+    @property
+    def traits(self) -> CalendarTraits:
+        return self._calendar.traits
+
+    def in_background(self) -> DayReads:
+        return PersonalReads(self._calendar.in_background(), self._user_id, self._find_owner)
+
+    async def write(self, write: Write) -> Outcome:
+        if not isinstance(write, Delete):
+            write = replace(write, marker=replace(write.marker, person=hash_person(self._user_id)))
+        return await self._calendar.write(write)
+
+    async def aclose(self) -> None:
+        await self._calendar.aclose()
+
+
 class Provider(StrEnum):
     """The kind of server that a calendar is on."""
 
@@ -196,6 +283,11 @@ class FollowUp(StrEnum):
     """It works again, or is new: go on with what waited for it."""
 
 
+def name_share(place: str, user_id: str) -> str:
+    """Return the journal's name of a calendar that another person connected before."""
+    return f"{place}@{user_id}"
+
+
 @dataclass(frozen=True, slots=True)
 class Connection:
     """A person's calendar: the one to write to, others to read, and how to log in.
@@ -204,7 +296,7 @@ class Connection:
     a password or refresh token. It is empty once the person disconnected: then only the name of the calendar is kept,
     so that the history of what was written there can still be shown. With ``delegated``, an administrator gives the
     access, and there is no secret. ``names`` are those of the calendars by id, as the person chose them. ``problem``
-    says why it does not work any more.
+    says why it does not work any more. ``shared`` means that another person plans on the same calendar, and did before.
     """
 
     user_id: str
@@ -218,12 +310,18 @@ class Connection:
     secret: str = field(default="", repr=False)
     delegated: bool = False
     problem: str = ""
+    shared: bool = False
+
+    @property
+    def place(self) -> str:
+        """The name of the calendar: the same for each person who is connected to it at the same address."""
+        place = self.address.rstrip("/") or self.account
+        return f"{self.provider}:{place}#{self.calendar_id}"
 
     @property
     def key(self) -> str:
-        """The journal's name of the calendar: the same for each person and process that is connected to it."""
-        place = self.address.rstrip("/") or self.account
-        return f"{self.provider}:{place}#{self.calendar_id}"
+        """The journal's name of the calendar. People who share one have a record each."""
+        return name_share(self.place, self.user_id) if self.shared else self.place
 
     @property
     def has_ended(self) -> bool:

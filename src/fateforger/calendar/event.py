@@ -14,7 +14,7 @@ from fateforger.text import gettext as _
 from fateforger.text import mark_message
 from fateforger.values import Value, drop_fields, replace
 
-MARKER_KEYS = frozenset({"ffu", "ffg", "ffd", "ffo"})
+MARKER_KEYS = frozenset({"ffu", "ffg", "ffd", "ffo", "ffp"})
 """The private properties of our marker; see :class:`~fateforger.calendar.event.Marker`."""
 USUAL_RIGHTS: Mapping[str, bool] = {
     "guestsCanInviteOthers": True,
@@ -191,10 +191,16 @@ class Marker(Value):
     generation: int = Field(ge=0)
     day: date
     op_id: str
+    person: str = ""
+    """A digest of the person whose plan it is; empty in events of earlier versions."""
 
     def properties(self) -> dict[str, str]:
-        """Return ``ffu`` block key, ``ffg`` generation, ``ffd`` day of the plan, ``ffo`` op that wrote last."""
-        return {"ffu": self.key, "ffg": str(self.generation), "ffd": self.day.isoformat(), "ffo": self.op_id}
+        """Return ``ffu`` block key, ``ffg`` generation, ``ffd`` day of the plan, ``ffo`` op that wrote last.
+
+        ``ffp`` is the person, if one is known.
+        """
+        known = {"ffu": self.key, "ffg": str(self.generation), "ffd": self.day.isoformat(), "ffo": self.op_id}
+        return known | ({"ffp": self.person} if self.person else {})
 
     @classmethod
     def read(cls, properties: Mapping[str, str]) -> Marker | None:
@@ -205,6 +211,7 @@ class Marker(Value):
                 generation=int(properties["ffg"]),
                 day=date.fromisoformat(properties["ffd"]),
                 op_id=properties["ffo"],
+                person=properties.get("ffp", ""),
             )
         except (KeyError, ValueError):
             return None

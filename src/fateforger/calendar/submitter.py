@@ -20,7 +20,7 @@ from fateforger.calendar.conflicts import NOTHING_SAID, Choices
 from fateforger.calendar.decision import explain_leaving
 from fateforger.calendar.engine import build_desired_day, number_ops, plan_sync
 from fateforger.calendar.execution import ExecutionResult, execute_sync, resume, settle
-from fateforger.calendar.history import list_undone
+from fateforger.calendar.history import UndoScope, list_undone
 from fateforger.calendar.model import Ledger, SafetyCheckKind, Snapshot, SyncOp, SyncPlan, Verb
 from fateforger.calendar.ports import DayReads
 from fateforger.calendar.results import (
@@ -81,6 +81,10 @@ class CalendarSubmitter:
     def calendar_key(self) -> str:
         """The name of this calendar in the journal."""
         return self._outside.calendar.key
+
+    def in_background(self) -> DayReads:
+        """Return the reads of this calendar for a reader that can wait."""
+        return self._outside.calendar.in_background()
 
     @property
     def writing(self) -> bool:
@@ -345,12 +349,23 @@ class CalendarSubmitter:
                         raise
                     return build_late_result(late)
                 for chosen in days:
-                    undo = undo_sync(chosen, hold, id=self._new_id(), cause=cause, context=context, force=force)
-                    rounds.append(await undo)
+                    rounds += await self._undo_day(chosen, hold, cause, context, force=force)
             result = add_late(build_result(rounds), late)
             if earlier is None or not finishing:
                 return result
             return mark_finished(result, earlier.transaction, self._outside.clock.now())
+
+    async def _undo_day(
+        self, chosen: UndoScope, hold: Hold, cause: str, context: Context, *, force: bool
+    ) -> list[ExecutionResult]:
+        """Undo the writes of a day; as for a plan, what met a used id is tried again under the next one."""
+        rounds: list[ExecutionResult] = []
+        for _round in range(self._outside.limits.id_rounds):
+            undo = undo_sync(chosen, hold, id=self._new_id(), cause=cause, context=context, force=force)
+            rounds.append(await undo)
+            if not _has_used_up_ids(rounds[-1].transaction):
+                break
+        return rounds
 
     async def _take_back_late(self, hold: Hold, cause: str) -> tuple[ExecutionResult, ...]:
         """Remove the events that reached the calendar after they had been undone."""

@@ -43,7 +43,7 @@ def people_command(call: CommandCall, after: str, limit: int) -> None:
         from fateforger.adapters.store.upkeep import list_planners  # noqa: PLC0415  heavy
         from fateforger.app.resources import build_clock, build_ownership  # noqa: PLC0415  heavy
 
-        owner = await build_ownership(opened.settings, opened.store, build_clock(opened.settings)).owner()
+        owner = await build_ownership(opened.settings, opened.store.owners, build_clock(opened.settings)).owner()
         return await list_planners(opened.store.database, after=after, limit=limit), owner.person
 
     found, owner = call.run(read)

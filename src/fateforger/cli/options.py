@@ -138,7 +138,7 @@ async def find_owner(opened: Opened) -> str:
     from fateforger.app.resources import build_clock, build_ownership  # noqa: PLC0415  heavy
     from fateforger.errors import BadInput  # noqa: PLC0415  the help text needs none of it
 
-    owner = await build_ownership(opened.settings, opened.store, build_clock(opened.settings)).owner()
+    owner = await build_ownership(opened.settings, opened.store.owners, build_clock(opened.settings)).owner()
     if owner.person is None:
         raise BadInput(
             "The calendar has no owner, as fateforger doctor says. Please name a person with --user ID.", where="user"
@@ -182,7 +182,7 @@ async def _is_known(opened: Opened, person: str) -> bool:
     from fateforger.adapters.store.upkeep import is_known  # noqa: PLC0415  heavy
     from fateforger.app.resources import build_clock, build_ownership  # noqa: PLC0415  heavy
 
-    ownership = build_ownership(opened.settings, opened.store, build_clock(opened.settings))
+    ownership = build_ownership(opened.settings, opened.store.owners, build_clock(opened.settings))
     known = person in ownership.page or await is_known(opened.store.database, person)
     return known or person == (await ownership.owner()).person
 

@@ -374,7 +374,7 @@ async def _refresh_plans(settings: Settings, user_id: str | None, result: SyncRe
 
     clock = build_clock(settings)
     async with aclosing(await open_state(settings)) as store:
-        person = user_id or (await build_ownership(settings, store, clock).owner()).person
+        person = user_id or (await build_ownership(settings, store.owners, clock).owner()).person
         if person is None:
             return
         for transaction in result.transactions:

@@ -119,14 +119,14 @@ async def test_a_calendar_that_another_one_replaces_is_closed(
     assert opened.now == [f"U1 {other.key}"]
 
 
-async def test_two_people_with_one_calendar_hold_its_lease_under_their_own_names(
+async def test_two_people_with_one_calendar_have_a_record_and_a_lease_each(
     program: tuple[PersonCalendars, SqlConnections, OpenedCalendars],
 ) -> None:
-    """Else one would take over the lease in the middle of the other's write."""
+    """S509"""
     calendars, connections, opened = program
     for user_id in ("U1", "U2"):
         await connections.keep(replace(OWN, user_id=user_id))
-    assert await look(calendars, "U1") == await look(calendars, "U2")
+    assert [await look(calendars, user_id) for user_id in ("U1", "U2")] == [OWN.key, f"{OWN.key}@U2"]
     assert opened.owners == ["house", "U1", "U2"]
 
 

@@ -174,7 +174,7 @@ async def test_two_programs_on_one_database_do_not_write_at_once(tmp_path: Path,
         held = open_store(postgres)
         await held.database.hold_name(get_replica_name(settings))
         stores.append(held)
-        engines.append(submitter(settings, calendar, store.journal, build_clock(settings), role="house"))
+        engines.append(submitter(settings, calendar, store.database, build_clock(settings), role="house"))
 
         assert find_local_key(settings).startswith("local@replica-")
     one, two = engines

@@ -31,7 +31,7 @@ def test_the_ways_in() -> None:
     public = {
         name for name, member in inspect.getmembers(CalendarSubmitter) if not name.startswith("_") and callable(member)
     }
-    reading = {"read", "preview", "history", "may_be_repeated", "late"}
+    reading = {"read", "preview", "history", "may_be_repeated", "late", "in_background"}
     assert public - reading == {
         "submit_plan",
         "undo_last",

@@ -19,6 +19,8 @@ from sqlmodel import Field
 from fateforger.adapters.store.database import Database, OnDatabase
 from fateforger.adapters.store.homes import build_reachable, mark_home
 from fateforger.adapters.store.inbox import enqueue
+from fateforger.adapters.store.journal import TX
+from fateforger.adapters.store.sessions import SESSION
 from fateforger.adapters.store.tables import (
     AT_ONCE,
     Base,
@@ -31,11 +33,12 @@ from fateforger.adapters.store.tables import (
     table,
 )
 from fateforger.calendar.channels import Channel
-from fateforger.calendar.connections import Connection, FollowUp, Provider
+from fateforger.calendar.connections import Connection, FollowUp, Provider, name_share
 from fateforger.errors import BadInput
 from fateforger.ports.jobs import NewJob
 from fateforger.text import gettext as _
 from fateforger.text import mark_message
+from fateforger.values import replace
 
 HOW = (
     "FATEFORGER_SECRET_KEYS holds Fernet keys with commas between, the newest first. Make one with:"
@@ -126,13 +129,18 @@ LOST_KEY = mark_message("I cannot read the login of your calendar any more. Plea
 class ConnectionRow(Base, table=True):
     """The calendar that a person connected. ``secret`` is encrypted, and empty once they disconnected.
 
+    ``calendar`` is its name in the journal, which no other person has.
     ``names`` is a JSON object. ``due`` is a :class:`~fateforger.calendar.connections.FollowUp`.
     """
 
     __tablename__ = "calendar_connection"
-    __table_args__ = (build_partial_index("ix_calendar_connection_due", "user_id", where="due <> ''"),)
+    __table_args__ = (
+        build_partial_index("ix_calendar_connection_due", "user_id", where="due <> ''"),
+        Index("ix_calendar_connection_calendar", "calendar", unique=True),
+    )
 
     user_id: str = Field(primary_key=True, sa_type=Text)
+    calendar: str = Field(sa_type=Text, sa_column_kwargs={"server_default": ""})
     provider: str = Field(sa_type=Text)
     account: str = Field(sa_type=Text)
     address: str = Field(sa_type=Text)
@@ -173,7 +181,7 @@ class SqlConnections:
 
     async def keep(self, connection: Connection) -> None:
         row = self._to_row(connection)
-        await self._database.write(lambda rows: _keep(rows, row))
+        await self._database.write_alone(f"calendar {connection.place}", lambda rows: _keep(rows, row))
 
     async def replace_secret(self, user_id: str, old: str, new: str) -> bool:
         encrypted = self.vault.encrypt(new)
@@ -249,7 +257,7 @@ class SqlConnections:
 
     def _to_value(self, row: ConnectionRow) -> Connection:
         secret = self._read_secret(row)
-        return Connection(
+        found = Connection(
             user_id=row.user_id,
             provider=Provider(row.provider),
             account=row.account,
@@ -262,10 +270,12 @@ class SqlConnections:
             delegated=row.delegated,
             problem=row.problem if secret is not None else _(LOST_KEY),
         )
+        return replace(found, shared=row.calendar == name_share(found.place, row.user_id))
 
     def _to_row(self, connection: Connection) -> ConnectionRow:
         return ConnectionRow(
             user_id=connection.user_id,
+            calendar=connection.place,
             provider=connection.provider.value,
             account=connection.account,
             address=connection.address,
@@ -291,8 +301,25 @@ class SqlConnections:
 
 def _keep(connection: SqlConnection, row: ConnectionRow) -> None:
     user_id = row.user_id
+    row.calendar = _choose_key(connection, user_id, row.calendar)
     put_row(connection, row)
     mark_home(connection, user_id)
+
+
+def _choose_key(connection: SqlConnection, user_id: str, place: str) -> str:
+    """Return the journal's name of a calendar for a person.
+
+    It is the bare one unless another person has that, or wrote under it.
+    """
+    own = name_share(place, user_id)
+    row = find_row(connection, ConnectionRow, user_id)
+    if row is not None and row.calendar in {place, own}:
+        return row.calendar
+    others = select(CONNECTION.c.user_id).where(CONNECTION.c.calendar == place).limit(1)
+    written = select(TX.c.id).join(SESSION, SESSION.c.id == TX.c.session_id)
+    theirs = written.where(TX.c.calendar == place, SESSION.c.user_id != user_id).limit(1)
+    taken = any(connection.execute(query).first() is not None for query in (others, theirs))
+    return own if taken else place
 
 
 def _swap_secrets(connection: SqlConnection, renewed: Sequence[tuple[str, str, str]]) -> None:

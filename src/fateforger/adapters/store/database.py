@@ -214,7 +214,7 @@ def _describe_error(error: BaseException | None) -> str:
     return " ".join(str(error).split()).rstrip(".?") or type(error).__name__
 
 
-HEAD_REVISION = "0024"
+HEAD_REVISION = "0025"
 """The newest revision in ``migrations/versions``."""
 
 VERSION_TABLE = "fateforger_revision"
