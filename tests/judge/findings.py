@@ -424,16 +424,36 @@ def judge_left_out(day: Day) -> Findings:
     """Find less important work in a place that more important work of its kind was left out for."""
     gone = [day.tasks[left["id"]] for left in day.plan["unplaced"] if left["id"] in day.tasks]
     for task in gone:
-        if any(not day.pieces(each) for each in day.chain(task)):
+        if any(not day.pieces(each) for each in day.chain(task)) or _is_due_today(day, task):
             continue
         for other in day.tasks.values():
             pieces = day.pieces(other["id"])
-            spoken_for = other["required"] or other["one_thing"] or "deadline" in other or "start" in other
-            if not pieces or spoken_for or other["type"] != task["type"] or other["priority"] <= task["priority"]:
+            if not pieces or not _can_wait(other):
+                continue
+            if other["type"] != task["type"] or other["priority"] <= task["priority"]:
                 continue
             if day.fits(task, cover(pieces) & day.room(task, shoulds=True)):
                 yield f"“{task['title']}” is left out, and the less important “{other['title']}” has a place for it"
                 break
+
+
+def judge_due_today(day: Day) -> Findings:
+    """Find work that is due today and left out for free time, or for work that can wait."""
+    waiting = [piece for task in day.tasks.values() if _can_wait(task) for piece in day.pieces(task["id"])]
+    for left in day.plan["unplaced"]:
+        task = day.tasks.get(left["id"])
+        if task is None or not _is_due_today(day, task) or any(not day.pieces(each) for each in day.chain(task)):
+            continue
+        if day.fits(task, (day.unplanned | cover(waiting)) & day.room(task, shoulds=True)):
+            yield f"“{task['title']}” is due today and left out, although it has a place without work that can wait"
+
+
+def _can_wait(task: Mapping[str, Any]) -> bool:
+    return not (task["required"] or task["one_thing"] or "deadline" in task or "start" in task)
+
+
+def _is_due_today(day: Day, task: Mapping[str, Any]) -> bool:
+    return "deadline" in task and day.minute(task["deadline"]) <= day.length
 
 
 def judge_due(day: Day) -> Findings:
@@ -538,6 +558,7 @@ JUDGES: dict[str, Callable[[Day], Findings]] = {
     "shutdown": judge_shutdown,
     "left out": judge_left_out,
     "due": judge_due,
+    "due today": judge_due_today,
     "reasons": judge_reasons,
 }
 

@@ -33,6 +33,10 @@ the plan and says what a thoughtful person would object to. The page, the plans 
 """
 
 TRADES = {
+    "22-late-shift": (
+        "Both the form and the call to the landlord are due before the shift and have only this morning, so they take some "
+        "of the time that would stay free"
+    ),
     "37-lawyer-before-hearing": (
         "The half hour before the briefing could begin the plea only in four pieces or at the cost of a pause, since a "
         "meeting is no pause in a run of focus. So small tasks fill it and the half hour before lunch"

@@ -202,6 +202,14 @@ GOOD: dict[str, list[Day]] = {
             tasks={"review": {"priority": 4}, "upload": {"required": True, "deadline": "17:00", "priority": 1}},
         ),
     ],
+    "due today": [
+        build_day(
+            "09:00-16:00 DW thesis",
+            tasks={"thesis": {"required": True}, "tax": {"minutes": 90, "deadline": "17:00"}},
+            left={"tax": "the day is full"},
+        ),
+        build_day("09:00-12:00 DW thesis", tasks={"tax": {"minutes": 90}}, left={"tax": "the day is full"}),
+    ],
     "reasons": [
         build_day(
             "09:00-16:30 DW a",
@@ -376,6 +384,16 @@ BAD: dict[str, list[tuple[Day, str]]] = {
                 tasks={"review": {"priority": 4}, "upload": {"required": True, "deadline": "17:00", "priority": 1}},
             ),
             "“review” (15:00–16:00) comes before “upload”, which is due soon after",
+        )
+    ],
+    "due today": [
+        (
+            build_day(
+                "09:00-16:00 DW thesis",
+                tasks={"tax": {"minutes": 90, "deadline": "17:00"}},
+                left={"tax": "15% of the day stays free, and the rest of it is taken"},
+            ),
+            "“tax” is due today and left out, although it has a place without work that can wait",
         )
     ],
     "reasons": [

@@ -16,8 +16,8 @@ PLACED = 120
 PLACED_SLOT = {1: 240, 2: 160, 3: 104, 4: 60, 5: 36}
 """By priority."""
 DUE_SLOT = 40
-DUE_TODAY_SLOT = 80
-"""For work that cannot wait for another day: more than one step of priority is worth."""
+DUE_TODAY_SLOT = 330
+"""For work that cannot wait for another day: more than other work and free time are worth, whatever its priority."""
 ONE_THING = 12_000
 ONE_THING_SLOT = 800
 LUNCH = 32_000
@@ -71,7 +71,7 @@ LUNCH_SHORT = 8_000
 
 # Costs that several items share.
 SLACK_SLOT = 360
-"""For each slot of the free time that should stay free; more than any work is worth but the one thing."""
+"""For each slot of the free time that should stay free; more than work is worth but the one thing and what is due."""
 FOCUS_RUN_SLOT = 240
 """For each slot of focus without a pause beyond what the person holds."""
 BREAK_SLOT = 160

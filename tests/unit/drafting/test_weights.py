@@ -231,7 +231,16 @@ def test_work_that_is_due_today_comes_before_more_important_work_that_can_wait()
     assert names(draft_tasks(logo, icons, **room)) == ["Logo"]  # type: ignore[arg-type]
     assert names(draft_tasks(logo, {**icons, "deadline": "11:00"}, **room)) == ["Icons"]  # type: ignore[arg-type]
     assert names(draft_tasks(logo, {**icons, "deadline": "2026-03-04T11:00"}, **room)) == ["Logo"]  # type: ignore[arg-type]
-    assert names(draft_tasks({**logo, "priority": 1}, {**icons, "deadline": "11:00"}, **room)) == ["Logo"]  # type: ignore[arg-type]
+    assert names(draft_tasks({**logo, "priority": 1}, {**icons, "deadline": "11:00"}, **room)) == ["Icons"]  # type: ignore[arg-type]
+
+
+def test_work_that_is_due_today_takes_the_time_that_stays_free() -> None:
+    """S511: tomorrow it is too late, while the rest can wait."""
+    invoice = task("Invoice", 20, type="SW", priority=5)
+    rest = [task(name, 90, priority=1) for name in ("Proposal", "Logo", "Copy")] + [task("Pitch", 60, priority=1)]
+    later, today = (draft_tasks(*rest, {**invoice, **due}) for due in ({}, {"deadline": "12:00"}))
+    assert [each.title for each in later.unplaced] == ["Invoice"]
+    assert today.unplaced == ()
 
 
 def test_the_day_of_work_ends_before_an_evening_that_the_person_keeps_free_of_work() -> None:
