@@ -50,7 +50,7 @@ class Limits:
     window_after: timedelta = timedelta(hours=12)
     """The time after the end of the local day up to which the calendar is read: blocks may cross midnight."""
     id_rounds: int = 3
-    """The number of tries for blocks whose ids turn out to be used up."""
+    """The number of tries for blocks whose ids turn out to be used up; the last one takes ids that are new for sure."""
     history: int = 200
     """The number of transactions an undo reads at first."""
 

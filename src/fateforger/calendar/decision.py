@@ -303,7 +303,8 @@ class Decision(NamedTuple):
 def decide_create(op_id: str, block: DesiredBlock, head: Head | None, setting: Setting) -> Decision:
     """Create an event for a block that the calendar does not show, under an unused id."""
     ours = block.fields.canon
-    seed = build_seed(setting.day, ours.summary, ours.start.astimezone(setting.tz), block.index)
+    plain = build_seed(setting.day, ours.summary, ours.start.astimezone(setting.tz), block.index)
+    seed = setting.ledger.add_salt(plain)
     generation = next_generation(seed, setting.ledger.generations, setting.taken)
     event_id, fields = mint(seed, generation), ours.to_fields()
     op = SyncOp(

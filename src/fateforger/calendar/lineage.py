@@ -163,6 +163,7 @@ class Lineages:
         self.day = snapshot.day
         self.tz = zone(snapshot.tz)
         self.generations = dict(ledger.generations)
+        self.add_salt = ledger.add_salt
         self.taken = {*snapshot.asked_ids, *(h.event_id for h in ledger.heads)}
         self._live = snapshot.live
         self._brought_back = ledger.brought_back

@@ -257,12 +257,18 @@ class Ledger(Value):
 
     ``generations`` maps a seed (``date|name|start|index``, see S73) to the highest generation ever minted from it.
     ``brought_back`` are events without a record that the person took out of the bin: another event of their block has
-    the record. They are not stored here; :func:`~fateforger.calendar.access.find_brought_back` finds them.
+    the record. They are not stored here; :func:`~fateforger.calendar.access.find_brought_back` finds them. ``salt`` is
+    appended to the seeds of new events after their ids turned out to be used up; it is not stored, either.
     """
 
     heads: tuple[Head, ...] = ()
     generations: Mapping[str, int] = Field(default_factory=dict)
     brought_back: tuple[str, ...] = ()
+    salt: str = ""
+
+    def add_salt(self, seed: str) -> str:
+        """Return the seed with the salt, if there is one."""
+        return f"{seed}|{self.salt}" if self.salt else seed
 
 
 class Snapshot(Value):

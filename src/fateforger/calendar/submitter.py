@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from datetime import date
+from functools import partial
 from typing import Any
 
 from fateforger.calendar.access import (
@@ -130,9 +131,10 @@ class CalendarSubmitter:
             await self._settle_open(hold)
             late = await self._take_back_late(hold, cause)
             rounds = [] if earlier is None else [earlier]
-            for _ in range(self._outside.limits.id_rounds):
+            for tries_left in reversed(range(self._outside.limits.id_rounds)):
                 transaction_id, reads = self._new_id(), WaitingReads(hold)
                 snapshot, ledger = await self._read(reads, plan.date, plan.tz)
+                ledger = ledger if tries_left else replace(ledger, salt=transaction_id)
                 sync_plan = plan_sync(desired, snapshot, ledger, op_ids=number_ops(transaction_id), choices=choices)
                 _stop_at_safety_checks(sync_plan, confirmed)
                 if sync_plan.idle:
@@ -358,11 +360,12 @@ class CalendarSubmitter:
     async def _undo_day(
         self, chosen: UndoScope, hold: Hold, cause: str, context: Context, *, force: bool
     ) -> list[ExecutionResult]:
-        """Undo the writes of a day; as for a plan, what met a used id is tried again under the next one."""
+        """Undo the writes of a day; as for a plan, what met a used id is tried again under another one."""
         rounds: list[ExecutionResult] = []
-        for _round in range(self._outside.limits.id_rounds):
-            undo = undo_sync(chosen, hold, id=self._new_id(), cause=cause, context=context, force=force)
-            rounds.append(await undo)
+        for tries_left in reversed(range(self._outside.limits.id_rounds)):
+            undo = partial(undo_sync, chosen, hold, cause=cause, context=context, force=force)
+            transaction_id = self._new_id()
+            rounds.append(await undo(id=transaction_id, salt="" if tries_left else transaction_id))
             if not _has_used_up_ids(rounds[-1].transaction):
                 break
         return rounds

@@ -329,8 +329,9 @@ async def undo_sync(
     cause: str,
     context: Mapping[str, Any] | None = None,
     force: bool = False,
+    salt: str = "",
 ) -> ExecutionResult:
-    """Undo the chosen transactions, under a lease that is held.
+    """Undo the chosen transactions, under a lease that is held; ``salt`` is for the ids of new events.
 
     Every event that they touched is read again first. Once the undo is committed, all of them are undone; after a
     partial undo they can be undone again. Raises as ``execute_sync`` does, and ``CalendarError`` when the calendar
@@ -343,6 +344,7 @@ async def undo_sync(
     reads = WaitingReads(hold)
     snapshot = await read_snapshot(reads, ledger, day, tz, limits=outside.limits, also=touched)
     ledger = await find_brought_back(snapshot, ledger, outside.journal, outside.calendar.key, limits=outside.limits)
+    ledger = replace(ledger, salt=salt)
     live = dict(snapshot.live)
     # An event that an undo created in place of a deleted one also represents that one.
     live |= {old: live[head.event_id] for head in ledger.heads if head.event_id in live for old in head.restores}

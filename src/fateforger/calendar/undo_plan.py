@@ -82,7 +82,8 @@ def _recreate(lineage: Lineage, now: Canon, lineages: Lineages) -> SyncOp:
     Its record is the earlier one, so that additions of the person show as theirs again.
     """
     old, known, fields = lineage.first, lineage.known, now.to_fields()
-    seed = trace_seed(old.event_id, old.generation, lineages.generations, lineages.day, fields, lineages.tz)
+    plain = trace_seed(old.event_id, old.generation, lineages.generations, lineages.day, fields, lineages.tz)
+    seed = lineages.add_salt(plain)
     generation = next_generation(seed, lineages.generations, lineages.taken)
     event_id = mint(seed, generation)
     lineages.generations[seed] = generation
