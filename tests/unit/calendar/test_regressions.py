@@ -388,6 +388,8 @@ async def test_undo_of_the_last_write_alone_gives_back_the_one_before_it(world: 
     assert undone.transaction is not None
     await submitter.undo_since(undone.transaction.id, cause="2")
     assert read_starts(world) == {"a": at("08:00"), "b": at("12:00")}
+    rows = build_rows(await submitter.history(DAY))
+    assert [row.standing for row in rows] == ["done", "done again", "partly", "done", "done", "done"]
 
 
 async def test_what_half_a_redo_wrote_is_taken_back_with_what_was_before_it() -> None:
