@@ -10,13 +10,17 @@ from tests.examples import examples
 from tests.factories.paper import Paper, day_of, fields, make_block
 from tests.laws.test_sync_laws import days
 
+from fateforger.calendar.engine import number_ops
 from fateforger.calendar.event import EventFields
-from fateforger.calendar.history import find_undo_scope, is_listed, simulate_undo
+from fateforger.calendar.history import find_undo_scope, simulate_undo
 from fateforger.calendar.model import DesiredDay
-from fateforger.calendar.transactions import UNDOES, Transaction, TxState
+from fateforger.calendar.transactions import UNDOES, OpRecord, OpState, Transaction, TxState, judge_transaction
+from fateforger.calendar.undo_plan import plan_undo
+from fateforger.values import replace
 
-clicks = st.lists(st.one_of(days, st.integers(0, 9)), min_size=1, max_size=7)
-"""Steps of a history: a day to write, or the number of the row with a button to click."""
+clicks = st.lists(st.one_of(days, st.integers(0, 9), st.tuples(st.integers(0, 9), st.integers(1, 3))), max_size=7)
+"""Steps of a history: a day to write, the number of the row with a button to click, or that and how many of its ops
+take effect."""
 ONE, OTHER = day_of(make_block("a", fields("Focus"))), day_of(make_block("b", fields("Lunch", 720)))
 
 
@@ -41,7 +45,7 @@ class Day:
         self.paper, transaction = self.paper.submit(desired, tx=f"t{len(self.history)}")
         self._add(transaction, view, standing)
 
-    def click(self, number: int) -> None:
+    def click(self, number: int, done: int | None = None) -> None:
         rows = [n for n, t in enumerate(self.history) if t.undoable]
         if not rows:
             return
@@ -49,34 +53,42 @@ class Day:
         clicked = self.history[row]
         way = find_undo_scope(self.newest_first, clicked)
         view, standing = self.paper.view(), self.standing()
-        self.paper, undo = self.paper.undo(*way.targets, tx=f"t{len(self.history)}")
-        ids = [t.id for t in way.targets]
+        tx, ids = f"t{len(self.history)}", [t.id for t in way.targets]
+        plan = plan_undo(way.targets, self.paper.snapshot(), self.paper.ledger, op_ids=number_ops(tx))
+        if done is not None and done < len(plan.ops):
+            self.paper, undo = self.paper.perform(replace(plan, ops=plan.ops[:done]), tx, undoes=ids[0])
+            failed = tuple(OpRecord(op=op, state=OpState.FAILED) for op in plan.ops[done:])
+            undo = replace(undo, records=undo.records + failed, state=TxState.PARTIAL, context={UNDOES: ids})
+            self._add(undo, view, standing)
+            return
+        self.paper, undo = self.paper.perform(plan, tx, undoes=ids[0])
         after = simulate_undo(ids, {t.id: t for t in self.history})
         self.history = [
-            t.model_copy(update={"state": TxState.COMMITTED if after[t.id] else TxState.UNDONE}) if t.id in after else t
+            replace(t, state=judge_transaction(t) if after[t.id] else TxState.UNDONE) if t.id in after else t
             for t in self.history
         ]
         assert self.paper.view() == self.before[row]
         assert self.standing() == (standing - way.gone) | way.again == self.standing_before[row]
-        self._add(undo.model_copy(update={"context": {UNDOES: ids}}), view, standing)
+        self._add(replace(undo, context={UNDOES: ids}), view, standing)
 
     def _add(self, transaction: Transaction, view: list[EventFields], standing: set[str]) -> None:
-        if is_listed(transaction):
-            self.history.append(transaction)
-            self.before.append(view)
-            self.standing_before.append(standing)
+        self.history.append(transaction)
+        self.before.append(view)
+        self.standing_before.append(standing)
 
 
 @examples(150)
 @given(clicks)
 @example([ONE, 0, ONE, 0, 0])  # a redo finds the block planned again, which then counts for both
 @example([ONE, day_of(), OTHER, 2, 0, 0])  # a redo has an undo after it that had nothing to write
-def test_a_click_on_a_row_gives_back_the_day_before_it(made: list[DesiredDay | int]) -> None:
-    """P6, P6b, P17: a click on any row gives back the day before it, after any undo and redo."""
+def test_a_click_on_a_row_gives_back_the_day_before_it(made: list[DesiredDay | int | tuple[int, int]]) -> None:
+    """P6, P6b, P17, S512: a click on any row gives back the day before it, after any undo and redo, whole or half."""
     day = Day()
     for deed in made:
         if isinstance(deed, int):
             day.click(deed)
+        elif isinstance(deed, tuple):
+            day.click(*deed)
         else:
             day.write(deed)
 

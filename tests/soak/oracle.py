@@ -136,13 +136,15 @@ class Deletion:
 @dataclass
 class WrittenTransaction:
     """One transaction as its writes took effect. ``keys`` are the blocks it is about, ``dropped`` those it takes off
-    the calendar (the person may be quicker); ``over`` are edits it replaced, ``back`` those it gave back, ``before`` the
-    events as they were, ``own`` what else they held by block. ``targets`` are what it takes back, the newest first."""
+    the calendar (the person may be quicker), ``replaced`` the events in whose place it makes others of their blocks;
+    ``over`` are edits it replaced, ``back`` those it gave back, ``before`` the events as they were, ``own`` what else
+    they held by block. ``targets`` are what it takes back, the newest first."""
 
     command: Command
     targets: tuple[str, ...] = ()
     keys: frozenset[str] = frozenset()
     dropped: frozenset[str] = frozenset()
+    replaced: frozenset[str] = frozenset()
     over: dict[tuple[str, str], Edit] = field(default_factory=dict)
     back: set[tuple[str, str]] = field(default_factory=set)
     before: list[Shape] = field(default_factory=list)
@@ -171,7 +173,8 @@ class Oracle:
     removed: set[str] = field(default_factory=set)
     """Events that the program deleted."""
     restored: dict[str, Edit] = field(default_factory=dict)
-    """Those of them that the person took out of the bin, each taken once the plan in the thread has had its block."""
+    """Events that the person took out of the bin and that are theirs since, each taken once the plan in the thread has
+    had its block."""
     live: dict[str, EventImage] = field(default_factory=dict)
     wish: dict[str, Shape] = field(default_factory=dict)
     asked: dict[str, Shape] = field(default_factory=dict)
@@ -234,13 +237,15 @@ class Oracle:
     def person_restored(self, image: EventImage) -> None:
         """Note that the person took an event of the program out of the bin.
 
-        It is theirs, unless they had deleted it themselves: the program may not have noticed that.
+        It is theirs, unless they had deleted it themselves and its block was not written again since: the program may
+        not have noticed that.
         """
         self._tick()
         self.live[image.id] = image
         self._touch(image)
         self.counts["edits"] += 1
-        if image.id in self.removed:
+        later = list(self.made)[list(self.made).index(image.id) + 1 :]
+        if image.id in self.removed or self._keys[image.id] in {self._keys[event_id] for event_id in later}:
             self.restored[image.id] = Edit(image.id, self._now)
         self.own[image.id] = {name: Edit(value, self._now) for name, value in own_of(image).items()}
         for name, value in shape_of(image).items():
@@ -443,9 +448,10 @@ class Oracle:
 
         Within one command, an undo may bring an event back before it takes another away. An event that landed after
         ``since``, or is not listed since then, is not counted: the program cannot have seen it. An event that landed
-        late and that the person then edited is left to them.
+        late and that the person then edited is left to them, as is one that they edited before it was replaced.
         """
-        theirs = (self.landed.keys() & self.touched) | self.restored.keys()
+        replaced = {event_id for written in self.transactions.values() for event_id in written.replaced}
+        theirs = ((self.landed.keys() | replaced) & self.touched) | self.restored.keys()
         ours = [e for e in self.live.values() if e.id not in theirs]
         ours = [e for e in ours if since is None or self._is_known(e.id, since)]
         keys = Counter(str(key_of(e)) for e in ours)

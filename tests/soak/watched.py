@@ -236,8 +236,12 @@ class SeenJournal:
             await self.inner.begin(transaction)
             keys = frozenset(op.key for op in transaction.plan.ops)
             dropped = frozenset(op.key for op in transaction.plan.ops if op.verb is Verb.DELETE)
+            made = {op.key for op in transaction.plan.ops if op.verb is Verb.CREATE}
+            replaced = {op.event_id for op in transaction.plan.ops if op.verb is Verb.DELETE and op.key in made}
             targets = list_undone(transaction)
-            written = WrittenTransaction(self.command_of(transaction.cause), targets, keys, dropped)
+            written = WrittenTransaction(
+                self.command_of(transaction.cause), targets, keys, dropped, replaced=frozenset(replaced)
+            )
             self.truth.begins(transaction.id, written)
 
         await self.life.through(act)

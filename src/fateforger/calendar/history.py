@@ -5,7 +5,9 @@ how to go back to before a transaction:
 
     the transaction | what is undone, the newest first
     ----------------+--------------------------------------------------------------------------------
-    a submit        | it, and every later submit in effect; what was undone before stays undone
+    a submit        | it, and every later submit in effect, even if it wrote nothing and only changed our records; what
+                    | was undone before stays undone. Later undos that were partial are included, since their targets
+                    | are still in effect
     an undo         | everything after it and the undo itself, so that the day is as it was before it; undos among
                     | that are included even if they had nothing to write, since their targets are not in effect
 
@@ -25,7 +27,7 @@ from fateforger.calendar.adoption import describe_changes
 from fateforger.calendar.conflicts import phrase_questions
 from fateforger.calendar.event import EventImage
 from fateforger.calendar.model import WRITES, SyncOp, SyncPlan, Verb, format_clock
-from fateforger.calendar.transactions import UNDOES, OpRecord, OpState, Transaction, TxState
+from fateforger.calendar.transactions import UNDOES, OpRecord, OpState, Transaction, TxState, judge_transaction
 from fateforger.errors import InternalError
 from fateforger.planning.timing import zone
 from fateforger.text import format_day, join_sentences, join_words, mark_message, ngettext, quote_title
@@ -223,12 +225,12 @@ def simulate_undo(targets: Sequence[str], known: Mapping[str, Transaction]) -> d
 
     def take_back(transaction_id: str) -> None:
         after[transaction_id] = False
-        for other in reversed(_list_undone(transaction_id, known)):
+        for other in reversed(_list_ended(transaction_id, known)):
             put_back(other)
 
     def put_back(transaction_id: str) -> None:
         after[transaction_id] = True
-        for other in _list_undone(transaction_id, known):
+        for other in _list_ended(transaction_id, known):
             take_back(other)
 
     for target in targets:
@@ -241,17 +243,29 @@ def find_undo_scope(history: Sequence[Transaction], transaction: Transaction) ->
     asked = [t for t in history if t.id == transaction.id or _is_same_command(t, transaction)]
     since = history[: [t.id for t in history].index(asked[-1].id) + 1]
     if transaction.kind == "submit":
-        targets = tuple(t for t in since if t.kind == "submit" and is_in_effect(t))
+        targets = tuple(t for t in since if _has_to_go(t))
     else:
-        targets = tuple(t for t in since if t.kind == "undo" or had_effect(t))
+        targets = tuple(t for t in since if t.kind == "undo" or _has_applied(t))
     after = simulate_undo([t.id for t in targets], {t.id: t for t in history})
     submits = [t for t in history if t.kind == "submit" and t.id in after]
     return UndoScope(
         targets,
         gone=frozenset(t.id for t in submits if is_in_effect(t) and not after[t.id]),
-        again=frozenset(t.id for t in submits if not is_in_effect(t) and after[t.id]),
+        again=frozenset(t.id for t in submits if had_effect(t) and not is_in_effect(t) and after[t.id]),
         asked=frozenset(t.id for t in asked),
     )
+
+
+def _has_to_go(transaction: Transaction) -> bool:
+    """Check whether an undo of an earlier write undoes a transaction, too."""
+    if transaction.kind == "submit":
+        return is_in_effect(transaction) or (transaction.state is not TxState.UNDONE and _has_applied(transaction))
+    return transaction.state is TxState.PARTIAL and _has_applied(transaction) and bool(list_undone(transaction))
+
+
+def _has_applied(transaction: Transaction) -> bool:
+    """Check whether anything was written or recorded."""
+    return any(record.state is OpState.APPLIED for record in transaction.records)
 
 
 def _is_same_command(other: Transaction, transaction: Transaction) -> bool:
@@ -259,9 +273,14 @@ def _is_same_command(other: Transaction, transaction: Transaction) -> bool:
     return (other.cause, other.kind) == (transaction.cause, transaction.kind) and is_in_effect(other)
 
 
-def _list_undone(transaction_id: str, known: Mapping[str, Transaction]) -> tuple[str, ...]:
+def _list_ended(transaction_id: str, known: Mapping[str, Transaction]) -> tuple[str, ...]:
+    """Return what an undo ended: all that it undid, or none of it if it was partial."""
     found = known.get(transaction_id)
-    return () if found is None else list_undone(found)
+    return () if found is None or _is_partial(found) else list_undone(found)
+
+
+def _is_partial(transaction: Transaction) -> bool:
+    return TxState.PARTIAL in {transaction.state, judge_transaction(transaction)}
 
 
 MOST_NAMED = 3
@@ -343,7 +362,7 @@ def _build_row(t: Transaction, history: Sequence[Transaction], *, redo: bool, se
         deeds=_describe_counts(writes, done),
         named=named,
         more=len(done) - len(named),
-        standing=_find_standing(t, done),
+        standing=_find_standing(t, done, redo=redo),
         button=button,
         gone=0 if way is None else len(way.gone - way.asked),
         again=0 if way is None else _count_redone(t, way),
@@ -388,14 +407,16 @@ def _describe_counts(writes: Sequence[OpRecord], done: Sequence[OpRecord]) -> st
     return ", ".join(parts) or _("nothing written")
 
 
-def _find_standing(t: Transaction, done: Sequence[OpRecord]) -> Standing:
+def _find_standing(t: Transaction, done: Sequence[OpRecord], *, redo: bool) -> Standing:
     match t.state:
         case TxState.APPLYING:
             return "under way"
         case TxState.PAUSED:
             return "waiting"
+        case TxState.UNDONE if t.kind == "submit" or redo:
+            return "undone"
         case TxState.UNDONE:
-            return "undone" if t.kind == "submit" else "done again"
+            return "partly" if _is_partial(t) else "done again"
         case TxState.COMMITTED | TxState.PARTIAL if not done:
             return "nothing"
         case TxState.COMMITTED:

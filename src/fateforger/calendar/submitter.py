@@ -368,6 +368,8 @@ class CalendarSubmitter:
             rounds.append(await undo(id=transaction_id, salt="" if tries_left else transaction_id))
             if not _has_used_up_ids(rounds[-1].transaction):
                 break
+            rest = await choose_targets(hold.outside, Choice(list_undone(rounds[-1].transaction)[-1]))
+            chosen = replace(rest[0], gone=frozenset(), again=frozenset())  # which the first round has said
         return rounds
 
     async def _take_back_late(self, hold: Hold, cause: str) -> tuple[ExecutionResult, ...]:

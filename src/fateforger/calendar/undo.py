@@ -289,12 +289,12 @@ async def is_written_elsewhere(outside: CommitContext, group: str) -> bool:
 
 
 async def _find_newest(outside: CommitContext, day: date | None) -> Transaction:
-    """Return the newest write in effect; the target of an interrupted undo takes precedence."""
+    """Return the newest write in effect; the target of a partial undo or an interrupted redo takes precedence."""
     history = await _read_history(outside, lambda known: any(_is_write(t, known) for t in known), day=day)
     told = next((t for t in history if is_listed(t)), None)
-    if told is not None and told.kind == "undo" and _was_interrupted(told):
+    if told is not None and told.kind == "undo" and told.state is TxState.PARTIAL and list_undone(told):
         found = await outside.journal.get(list_undone(told)[-1])
-        if found is not None and found.undoable:
+        if found is not None and found.undoable and (found.kind == "submit" or _was_interrupted(told)):
             return found
     newest = next((t for t in history if _is_write(t, history)), None)
     if newest is None:
@@ -313,8 +313,7 @@ def _is_write(transaction: Transaction, history: Sequence[Transaction]) -> bool:
 
 
 def _was_interrupted(undo: Transaction) -> bool:
-    given_up = any(record.state is OpState.SUPERSEDED for record in undo.records)
-    return undo.state is TxState.PARTIAL and given_up and bool(list_undone(undo))
+    return any(record.state is OpState.SUPERSEDED for record in undo.records)
 
 
 ALONG = "along"

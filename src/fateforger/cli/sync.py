@@ -248,7 +248,7 @@ def apply_command(
 @add_calendar_options
 def undo_command(ctx: click.Context, transaction: str | None, force: bool, as_json: bool, **where: str | None) -> None:
     """Go back to before TRANSACTION, by default the latest write in effect: take back it and every later write of
-    its day. Undoing an undo does it again.
+    its day. After an undo that could not do all, the default is to go on with that. Undoing an undo does it again.
     """
     named = NEWEST if transaction in {None, "last"} else str(transaction)
 

@@ -16,13 +16,17 @@ from fateforger.adapters.store.store import open_store
 from fateforger.calendar.adoption import adopt_changes
 from fateforger.calendar.conflicts import Choices
 from fateforger.calendar.event import EventImage
+from fateforger.calendar.history import build_rows
 from fateforger.calendar.ports import Rejected, Unauthorized, Unknown
+from fateforger.calendar.submitter import CalendarSubmitter
 from fateforger.calendar.transactions import OpState
 from fateforger.errors import CalendarUnreachable, NotUndoable
 from fateforger.planning.plan import ET, TBPlan
 from fateforger.planning.wire import read_plan
 
 DAY_PLAN = plan_of(block("a", "09:00", notes="bring the red folder"), block("b", "10:00"), block("c", "11:00"))
+B, C = block("b", "12:00"), block("c", "16:00")
+ALONG = "This also took back later writes: {} made from the command line."
 
 
 @pytest.fixture
@@ -36,6 +40,11 @@ def event(world: CalendarHarness, key: str) -> EventImage:
     found = [e for e in world.store.events.values() if e.marker is not None and e.marker.key == key and not e.gone]
     assert len(found) == 1
     return found[0]
+
+
+def read_starts(world: CalendarHarness) -> dict[str, object]:
+    """Return the starts of our live events, by title."""
+    return {e.summary: e.start for e in world.store.get_live_events().values()}
 
 
 def without(plan: TBPlan, key: str) -> TBPlan:
@@ -330,6 +339,72 @@ async def test_what_half_an_undo_removed_was_not_deleted_by_the_person() -> None
     await submitter.undo_last(cause="4")
     result = await submitter.submit_plan(renamed, cause="5")
     assert (result.created, result.sentences) == (1, ("I added 1 block to your calendar.",))
+
+
+async def half_undone(world: CalendarHarness) -> CalendarSubmitter:
+    """Return the submitter after an undo of two of three writes that the calendar refused in part: “b” is still there."""
+    submitter = world.submitter()
+    for n, blocks in enumerate(([block("a", "08:00")], [block("a", "09:00"), B, C], [block("a", "10:00"), B, C])):
+        await submitter.submit_plan(plan_of(*blocks), cause=f"submit {n}")
+    world.calendar.inject(Answer(Rejected("no")), verb="delete")
+    assert (await submitter.undo_since("t1", cause="half")).status == "partial"
+    assert read_starts(world) == {"a": at("08:00"), "b": at("12:00")}
+    return submitter
+
+
+async def test_what_half_an_undo_did_is_no_change_of_the_person(world: CalendarHarness) -> None:
+    """S512: nothing is said of what it had set back and a later write set again, and the history names each as it is."""
+    submitter = await half_undone(world)
+    await submitter.submit_plan(plan_of(block("a", "11:00"), B, C), cause="1")
+    result = await submitter.undo_since("t1", cause="2")
+    assert result.sentences == ("Taken back: I changed 1 block and removed 2 blocks on your calendar.", ALONG.format(2))
+    assert read_starts(world) == {"a": at("08:00")}
+    rows = build_rows(await submitter.history(DAY))
+    assert [row.standing for row in rows] == ["done", "undone", "partly", "undone", "undone", "done"]
+
+
+async def test_undo_goes_on_with_what_an_undo_left(world: CalendarHarness) -> None:
+    """S512: the one without a name, which would otherwise bring the rest back to undo less."""
+    submitter = await half_undone(world)
+    assert (await submitter.undo_last(cause="1")).sentences == (
+        "Taken back: I removed 1 block from your calendar.",
+        ALONG.format(1),
+    )
+    assert read_starts(world) == {"a": at("08:00")}
+
+
+async def test_undo_of_the_last_write_alone_gives_back_the_one_before_it(world: CalendarHarness) -> None:
+    """S512: an undo of both had done half of it; Restore then leads back to that half."""
+    submitter = await half_undone(world)
+    undone = await submitter.undo_since("t2", cause="1")
+    assert read_starts(world) == {"a": at("09:00"), "b": at("12:00"), "c": at("16:00")}
+    assert [row.standing for row in build_rows(await submitter.history(DAY))] == [
+        "done",
+        "partly",
+        "undone",
+        "done",
+        "done",
+    ]
+    assert undone.transaction is not None
+    await submitter.undo_since(undone.transaction.id, cause="2")
+    assert read_starts(world) == {"a": at("08:00"), "b": at("12:00")}
+    rows = build_rows(await submitter.history(DAY))
+    assert [row.standing for row in rows] == ["done", "done again", "partly", "done", "done", "done"]
+
+
+async def test_what_half_a_redo_wrote_is_taken_back_with_what_was_before_it() -> None:
+    """S512: and not left on the calendar, though it could not do all again."""
+    world = CalendarHarness(MemoryJournal(), GoogleCalendarFake(conditional_write=True))
+    submitter = world.submitter()
+    await submitter.submit_plan(plan_of(block("a", "08:00")), cause="1")
+    await submitter.submit_plan(plan_of(block("a", "08:00"), block("b", "10:00"), block("c", "12:00")), cause="2")
+    undone = await submitter.undo_last(cause="3")
+    assert undone.transaction is not None
+    world.calendar.inject(Answer(Rejected("no")), verb="create", nth=1)
+    assert (await submitter.undo_since(undone.transaction.id, cause="4")).status == "partial"
+    assert [name for name, *_ in world.list_own_events()] == ["a", "b"]
+    await submitter.undo_since("t0", cause="5")
+    assert world.list_own_events() == []
 
 
 async def test_an_undo_answers_no_question(world: CalendarHarness) -> None:

@@ -265,6 +265,20 @@ async def test_what_was_brought_back_stays_theirs_though_the_plan_moves_it_and_b
     assert harness.on_calendar(whole=True) == {"Mail": "10:10-11:10"}
 
 
+async def test_what_was_brought_back_stays_theirs_though_the_plan_has_it_again(harness: Harness, anna: Person) -> None:
+    """S414: the plan has it as before, so nothing is written; that it is a block again is only recorded."""
+    await anna.to_committed("Report", "Mail")
+    mail = event(harness, "Mail").id
+    await anna.press("Back to refine")
+    await anna.choose("Mail", "Remove")
+    harness.calendar.store.user_restore(mail)
+    await anna.press("Undo last update")
+    await anna.press("Commit to calendar")
+    await anna.press("Undo")
+    assert "I left “Mail” on your calendar: it is yours now." in anna.words
+    assert harness.on_calendar(whole=True) == {"Mail": "10:10-11:10"}
+
+
 async def test_an_earlier_event_of_a_block_that_was_brought_back_stays(harness: Harness, anna: Person) -> None:
     """S504: the bin has two events that look the same, and it was not the latest."""
     await anna.to_committed("Report", "Mail")
