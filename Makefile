@@ -60,7 +60,8 @@ release: install-dev  ## Build the files of a release in dist/: wheel, source, b
 	@$(MAKE) --no-print-directory sbom
 	cd dist && sha256sum * > SHA256SUMS
 
-PYTEST := $(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder
+# Compiled modules are kept even where the environment asks for none: each worker and program would compile them again.
+PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder
 
 test: check  ## All checks and the tests of every change, in a few minutes
 	$(PYTEST) -m "not extra" $(addprefix --ignore=tests/,caldav_mcp localslack mutants soak)

@@ -20,8 +20,9 @@ LOADED = (
     "httpcore2", "mcp.client.streamable_http", "procrastinate", "resvg_py", "slack_bolt.listener_matcher.async_builtins",
     "sqlalchemy.dialects.sqlite", "uvicorn.lifespan.off", "uvicorn.protocols.http.h11_impl",
     "uvicorn.protocols.websockets.websockets_sansio_impl", "tests.warm",
+    "deepdiff", "fateforger.adapters.model.client", "openai.resources.chat.chat", "qdrant_client",
 )  # fmt: skip
-"""Modules that the program loads until it is ready. Each start loads those that are missing here."""
+"""Modules that the program loads until it is ready, or while it plans. Each start loads those that are missing here."""
 SEEDED = "SEEDED_BUG"
 """Environment variable with a module and its broken source, for the tests in ``tests/mutants``."""
 

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
+from tests.statements import share_statements
 from tests.times import Times, name_test, read_long_tests
 
 from fateforger.cli.command_line import use_latest_zones
@@ -62,6 +63,7 @@ for name in list(os.environ):
 # Each HTTP client reads all certificates that the machine trusts, which takes longer than most tests.
 ssl.create_default_context = functools.cache(ssl.create_default_context)  # type: ignore[assignment]  # same calls
 use_latest_zones()  # as commands do, which run in this process too
+share_statements()
 # In memory where the system has room: databases wait for the disk at each commit, a tenth of the time of all tests.
 if "TMPDIR" not in os.environ and _can_hold_files(MEMORY):
     os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)

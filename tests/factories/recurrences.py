@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import date, timedelta
 
 _HOURS = "BYHOUR=" + ",".join(map(str, range(24)))
 _MINUTES = "BYMINUTE=" + ",".join(map(str, range(60)))
 _SECONDS = "BYSECOND=" + ",".join(map(str, range(60)))
-_DATES = ",".join(f"{datetime(2020, 1, 1, tzinfo=UTC) + timedelta(minutes=n):%Y%m%dT%H%M%SZ}" for n in range(200_000))
+_DAYS = [f"{date(2020, 1, 1) + timedelta(days=n):%Y%m%d}" for n in range(139)]
+_DATES = ",".join(f"{_DAYS[n // 1440]}T{n // 60 % 24:02}{n % 60:02}00Z" for n in range(200_000))
 """So many that a fast machine takes more than its second, too."""
 
 EACH_MINUTE = f"RRULE:FREQ=DAILY;{_HOURS};{_MINUTES}"

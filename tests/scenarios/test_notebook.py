@@ -7,16 +7,20 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import nbformat
 import pytest
-from nbclient import NotebookClient
+
+if TYPE_CHECKING:
+    import nbformat
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOK = ROOT / "notebooks" / "phase5_integration_test.ipynb"
 
 
 def read() -> nbformat.NotebookNode:
+    import nbformat  # loads grammars for two seconds, in each process that collects tests
+
     return nbformat.read(NOTEBOOK, as_version=4)  # type: ignore[no-any-return,no-untyped-call]  # the library has no types
 
 
@@ -32,6 +36,9 @@ def list_outputs(notebook: nbformat.NotebookNode) -> list[str]:
 @pytest.mark.process
 def test_the_notebook_says_what_happens() -> None:
     """S60: engine, calendar, model, coordinator and replay, on local parts alone."""
+    import nbformat
+    from nbclient import NotebookClient
+
     written, run = read(), read()
     client = NotebookClient(
         run,
