@@ -272,6 +272,7 @@ def build_goals_form(session: Session, _request: FormRequest) -> Form:
     return Form(
         title=_("Goals and blocks"),
         submit=_("Save"),
+        edits=True,
         fields=(
             TextField(
                 name="goals",
@@ -304,7 +305,8 @@ def build_goals_form(session: Session, _request: FormRequest) -> Form:
     )
 
 
-def read_goals_form(_session: Session, filled: Filled) -> SessionCommand | FormErrors:
+def read_goals_form(session: Session, filled: Filled) -> SessionCommand | FormErrors:
+    known = session.day.inputs
     goals = tuple(line.strip() for line in filled.text("goals", MAX_NOTES_CHARS).splitlines() if line.strip())
     if len(goals) > MAX_GOALS or any(len(goal) > MAX_GOAL_CHARS for goal in goals):
         filled.errors["goals"] = _(
@@ -312,8 +314,13 @@ def read_goals_form(_session: Session, filled: Filled) -> SessionCommand | FormE
         )
     deep = filled.minutes("deep_blocks", most=12)
     minutes = filled.minutes("block_minutes", least=30, most=240)
-    return filled.or_errors(
-        lambda: SetGoals(**filled.envelope, goals=goals, blocks=BlockPlan(deep_blocks=deep, minutes=minutes))
+    if filled.errors:
+        return FormErrors(errors=filled.errors)
+    blocks = BlockPlan(deep_blocks=deep, minutes=minutes)
+    return SetGoals(
+        **filled.envelope,
+        goals=None if goals == known.goals else goals,
+        blocks=None if blocks == known.blocks else blocks,
     )
 
 
@@ -324,6 +331,7 @@ def build_task_form(session: Session, request: FormRequest) -> Form:
         target=task.id,
         title=_("Edit task"),
         submit=_("Save"),
+        edits=True,
         fields=(
             TextField(name="title", label=_("Task"), value=task.title, max_length=MAX_TITLE_CHARS),
             NumberField(

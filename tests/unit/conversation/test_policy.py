@@ -122,3 +122,15 @@ async def test_settings_are_made_from_app_home(anna: Person, harness: Harness) -
     await harness.coordinator.handle(command)
     await anna.to_skeleton("Report")
     assert "**13:00–14:00** Lunch" in anna.words
+
+
+async def test_the_settings_that_were_changed_since_they_were_opened_stay(anna: Person) -> None:
+    """S515: also where they are the usual ones again, so that the form would not show them."""
+    await anna.to_frame()
+    await anna.fill("policy", longest_focus=50)
+    shown = await anna.look("policy")
+    await anna.fill("policy", longest_focus=None, work_start=time(8), lunch_start=time(13), slack=30)
+    assert await anna.submit(shown, work_end=time(16)) is None
+    now = {field.name: field.value for field in (await anna.look("policy")).inputs}
+    assert "longest_focus" not in now
+    assert (now["work_start"], now["work_end"], now["lunch_start"], now["slack"]) == (time(8), time(16), time(13), 30)
