@@ -8,7 +8,7 @@ from typing import Any
 from fateforger.session.forms import Form, FormSubmission
 
 
-def fill_in(shown: Form, user_id: str, at: datetime, *, command_id: str = "sent", **values: Any) -> FormSubmission:
+def fill_in(shown: Form, user_id: str, at: datetime, /, *, command_id: str = "sent", **values: Any) -> FormSubmission:
     """Return the submission of a form in which a person changed these fields."""
     given = {field.name: field.value for field in shown.inputs}
     unknown = values.keys() - given.keys()
