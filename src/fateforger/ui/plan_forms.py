@@ -34,7 +34,7 @@ from fateforger.session.forms import (
     TextPart,
     TimeField,
 )
-from fateforger.session.frame import frame_in_force, local_time
+from fateforger.session.frame import frame_in_force, hours_of, local_time
 from fateforger.session.model import FrameFacts, Session
 from fateforger.session.placement import find_first_free, resolved_block
 from fateforger.text import format_day
@@ -132,7 +132,7 @@ USUAL_MINUTES = 30
 
 def build_add_block_form(session: Session, request: FormRequest) -> Form:
     """Return the form, filled in with what a line of a list of tasks in the target says."""
-    said = parse_task_line(request.target)
+    said = parse_task_line(request.target, hours=hours_of(session))
     minutes = said.minutes or USUAL_MINUTES
     return Form(
         title=_("Add a block"),

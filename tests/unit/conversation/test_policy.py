@@ -8,6 +8,7 @@ from typing import Any
 from tests.unit.conversation.person import ANNA, Harness, Person, buttons_in
 from tests.unit.conversation.queue.person import labels
 from tests.unit.conversation.test_fitting import draft_tasks
+from tests.unit.conversation.test_replanning import read_times
 
 from fateforger.drafting.instance import Policy
 from fateforger.memory.versions import select_newest
@@ -99,6 +100,25 @@ async def test_a_night_has_its_lunch_after_midnight(anna: Person) -> None:
     assert "20:00–08:00 (12 h, until the next day), lunch around 01:00 for 30 min" in anna.words
     await anna.press("Continue")
     assert "01:00 Lunch" in await draft_tasks(anna)
+
+
+async def test_an_early_hour_in_a_night_of_work_is_a_time(anna: Person) -> None:
+    """S520: by list and by row; a time outside of the night still belongs to the title, as it does by day."""
+    await anna.to_frame()
+    assert await anna.fill("frame", day_start=time(22), day_end=time(6), lunch_minutes=0) is None
+    await anna.press("Continue")
+    assert await anna.fill("tasks", other="Round at 4:00, 15 min\nParcel at 6:30, 15 min", proceed=False) is None
+    assert await anna.fill("tasks", title_1="Charts before 2:00", minutes_1=20, size=1, proceed=False) is None
+    tasks = (await anna.session()).day.inputs.tasks
+    assert [(each.title, each.details.at, each.details.due_time) for each in tasks] == [
+        ("Round", time(4), None),
+        ("Parcel at 6:30", None, None),
+        ("Charts", None, time(2)),
+    ]
+    await anna.press("Continue")
+    times = read_times(await anna.session())
+    assert times["Round"] == "04:00-04:15"
+    assert times["Charts"] >= "22:00" or times["Charts"] <= "01:40"
 
 
 async def test_settings_are_made_from_app_home(anna: Person, harness: Harness) -> None:
