@@ -303,7 +303,10 @@ def first_mistake(error: ValidationError) -> Mistake:
     finding = error.errors(include_url=False, include_context=True)[0]
     path = [p for p in finding["loc"] if p not in _UNION_TAGS and not _is_type_name(p)]
     where = _path(path)
-    sentence = _sentence(finding["type"], finding["msg"], where.rpartition(".")[2], finding.get("ctx", {}))
+    if finding["type"].startswith("date_"):
+        sentence = f"“{str(finding['input'])[:20]}” is not a day; write it like 2026-03-05."
+    else:
+        sentence = _sentence(finding["type"], finding["msg"], where.rpartition(".")[2], finding.get("ctx", {}))
     index = next((p for p in path if isinstance(p, int)), None)
     return Mistake(sentence, where, () if index is None else (index,))
 

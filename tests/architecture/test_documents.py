@@ -171,5 +171,5 @@ def test_the_examples_of_the_guide_work_as_typed(tmp_path: Path) -> None:
         for line in (*examples, "fateforger constraints list")
     ]
     assert "Noted: “Lunch at one”" in said[0]
-    assert said[1].endswith("Add “Mail” 11:00–11:30\nplanned: 2 create\n")
+    assert said[1].endswith("Add “Mail” 11:00–11:30\n2 to add\n")
     assert said[2].startswith("should Lunch at one")

@@ -106,7 +106,6 @@ ALLOWED = {
     "ui/rule_limits.py::_read_label": "knows the kinds of blocks by name in a field of their own",
     "ui/rule_limits.py::_split": "takes a list apart at its commas",
     "ui/task_forms.py::read_goals_form": "a field with one thing a line",
-    "ui/plan_forms.py::read_edited_block": "takes the target of a form of ours apart",
     "ui/task_forms.py::read_catch_up_form": "ids that a form of ours carries in its target",
     "conversation/memory_service.py::_find_near": "has the index say which of many rules a model is shown first; decides nothing (K5)",
     "conversation/memory_service.py::_search": "asks the index for what a model was asked to look for (S95)",

@@ -270,7 +270,8 @@ class Person:
             given = values.pop(f"{name}_{seen[name]}", None)
             if given is None and seen[name] == 1:
                 given = values.pop(name, None)
-            state[block["block_id"]] = {element["action_id"]: fill_element(element, given)}
+            shown = view["state"]["values"][block["block_id"]][element["action_id"]]
+            state[block["block_id"]] = {element["action_id"]: shown if given is None else fill_element(element, given)}
         assert not values, f"no field for {sorted(values)}; fields are {sorted(seen)}"
         return self.post("/ui/view_submit", view_id=view["id"], state=state)
 
@@ -282,34 +283,21 @@ def field_names(view: Json) -> set[str]:
 
 
 def fill_element(element: Json, given: Any) -> Json:
-    """Return the state of a form element with a value, or with its initial one."""
+    """Return the state of a form element with a value."""
     kind = element["type"]
     match kind:
         case "plain_text_input" | "number_input":
-            value = element.get("initial_value") if given is None else str(given)
-            return {"type": kind, "value": value}
+            return {"type": kind, "value": str(given)}
         case "datepicker":
-            return {"type": kind, "selected_date": given or element.get("initial_date")}
+            return {"type": kind, "selected_date": given}
         case "timepicker":
-            return {"type": kind, "selected_time": given or element.get("initial_time")}
-        case "multi_static_select":
-            return {"type": kind, "selected_options": element.get("initial_options") or []}
+            return {"type": kind, "selected_time": given}
         case "static_select" | "radio_buttons":
             options = element["options"]
-            chosen = next(
-                (
-                    o
-                    for o in options
-                    if given is not None and next(texts(o["text"])).lower().startswith(str(given).lower())
-                ),
-                None,
-            )
-            assert given is None or chosen, f"no option {given} among {[next(texts(o['text'])) for o in options]}"
-            return {"type": kind, "selected_option": chosen or element.get("initial_option")}
+            chosen = [each for each in options if next(texts(each["text"])).lower().startswith(str(given).lower())]
+            assert chosen, f"no option {given} among {[next(texts(each['text'])) for each in options]}"
+            return {"type": kind, "selected_option": chosen[0]}
         case "checkboxes":
-            chosen_options = (
-                element.get("initial_options", []) if given is None else (element["options"] if given else [])
-            )
-            return {"type": kind, "selected_options": chosen_options}
+            return {"type": kind, "selected_options": element["options"] if given else []}
         case _:
             raise AssertionError(f"no way to fill {kind}")

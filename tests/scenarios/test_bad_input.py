@@ -48,8 +48,8 @@ def test_each_form_answers_at_the_field(program: Program) -> None:
     assert errors(task_1="x" * 10_000) == ["Please enter at most 300 characters."]
     assert errors(task_1="Report", minutes_for_task_1=2000) == ["Please enter 1440 or less."]
     assert errors(task_1="Report", minutes_for_task_1=-5) == ["Please enter 1 or more."]
+    assert errors(task_1="", minutes_for_task_1="") == ["Write down at least one thing to do."]
     assert errors(minutes_for_task_1=50) == ["What are these 50 minutes for? Give the task a title."]
-    assert errors() == ["Write down at least one thing to do."]
     person.submit(task_1="Huge", minutes_for_task_1=1400)
     person.reads("Huge: it needs 23 h 20 min, and the whole day has 9 h")
     person.press("Refine")

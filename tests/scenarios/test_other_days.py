@@ -97,6 +97,21 @@ def test_a_task_waits_in_the_queue_and_planning_its_day_brings_it(tmp_path: Path
         thread_reads(person, monday, "On Wednesday 4 March")
 
 
+def test_a_form_that_was_open_meanwhile_leaves_what_was_not_changed_in_it(tmp_path: Path) -> None:
+    """S513: its rows were folded out after the change, too, and the box is still ticked as it was."""
+    with program(tmp_path / "data") as running:
+        person = running.person()
+        list_three(person)
+        person.choose("Prepare talk", "Edit…")
+        person.form()
+        person.choose("Answer mail", "Make it the one thing")
+        person.card_reads("⭐ *Answer mail*")
+        assert person.submit(done_when="Slides are printed")["ok"]
+        said = person.card_reads("Slides are printed")
+        assert said.count("⭐") == 1
+        assert "⭐ *Answer mail*" in said
+
+
 def test_undo_takes_a_task_back_from_the_thread_that_has_it(tmp_path: Path) -> None:
     """S249"""
     with program(tmp_path / "data") as running:

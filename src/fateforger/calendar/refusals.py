@@ -35,7 +35,7 @@ from fateforger.errors import (
     CalendarUnreachable,
 )
 from fateforger.text import gettext as _
-from fateforger.text import truncate
+from fateforger.text import mark_message, truncate
 from fateforger.values import replace
 
 WRITE_SECONDS = 14.0
@@ -173,6 +173,13 @@ class RefusalKind(StrEnum):
     """An answer that cannot be read, or an unknown text."""
 
 
+ACCESS_LOST = mark_message(
+    "This calendar no longer lets me change what I wrote ({reason}). Please give me the right to make changes to it"
+    " again, or connect it again."
+)
+"""About a write over an event that is there already, for which another calendar would not help."""
+
+
 @dataclass(frozen=True, slots=True)
 class Wording:
     """The sentences of a provider, each with the place of a ``reason``.
@@ -215,6 +222,8 @@ class Wording:
                 return Unauthorized(sentence or _(self.login, reason=reason))
             case RefusalKind.NO_CALENDAR:
                 return Rejected(_(self.not_found, reason=reason))
+            case RefusalKind.READ_ONLY | RefusalKind.FORBIDDEN if not creating:
+                return Rejected(_(ACCESS_LOST, reason=reason))
             case RefusalKind.READ_ONLY | RefusalKind.FORBIDDEN | RefusalKind.INVALID:
                 return Rejected(_(self.no_write[refusal], reason=reason))
             case RefusalKind.NOT_FOUND | RefusalKind.DELETED:

@@ -193,6 +193,7 @@ _keeping = click.option(
 def diff_command(ctx: click.Context, plan: str, keep: str | None, as_json: bool, **where: str | None) -> None:
     """Show what would change on the calendar for PLAN. Writes nothing."""
     from fateforger.calendar.history import describe_plan  # noqa: PLC0415  heavy
+    from fateforger.calendar.results import report_unchanged  # noqa: PLC0415  heavy
     from fateforger.planning.wire import read_plan  # noqa: PLC0415  heavy
 
     day = read_plan(read_document(plan))
@@ -211,7 +212,8 @@ def diff_command(ctx: click.Context, plan: str, keep: str | None, as_json: bool,
         "ops": [_build_op(op, planned.tz, "planned") for op in planned.ops],
         "sentences": [*words.notes, *_suggest_keep(planned), *words.brakes, *late],
     }
-    _show(document, [*words.todo, *words.left], as_json=as_json)
+    summary = words.counts or report_unchanged(planned).headline
+    _show(document, [*words.todo, *words.left, summary], as_json=as_json)
 
 
 @sync_command.command("apply")
@@ -443,12 +445,8 @@ def _show(document: dict[str, Any], lines: Sequence[str], *, as_json: bool) -> N
     if as_json:
         write_json(document)
         return
-    for line in lines:
+    for line in (*lines, *document["sentences"]):
         echo(line)
-    counts = ", ".join(f"{number} {verb}" for verb, number in document["counts"].items() if number) or "nothing to do"
-    echo(f"{document['status']}: {counts}")
-    for sentence in document["sentences"]:
-        echo(sentence)
     if document["transaction"]:
         echo(f"Transaction {document['transaction']}")
 

@@ -300,6 +300,8 @@ class PlanningCoordinator:
         return await (self._tasks.open_form(request) if request.form in TASK_FORMS else self._forms.open(request))
 
     async def read_form(self, submission: FormSubmission) -> SessionCommand | QueueCommand | Form | FormErrors:
+        if submission.untouched:
+            submission = submission.renew(await self.open_form(submission.request))
         if submission.form == RITUAL_FORM:
             return await self._rituals.read_form(submission)
         return await (

@@ -41,7 +41,6 @@ from fateforger.conversation.turn_values import (
     apply_reading,
 )
 from fateforger.conversation.write_results import (
-    NOT_ALL,
     apply_failed_submit,
     apply_found_result,
     apply_group_undo,
@@ -50,6 +49,7 @@ from fateforger.conversation.write_results import (
     apply_update_undo,
     build_report,
     derive_writes,
+    describe_part_undo,
     dump_facts,
     find_changes_to_write,
     load_facts,
@@ -405,7 +405,7 @@ class HistoryService:
         report = build_report(result)
         if report.status in {"partial", "failed"}:
             kept = predict_day(before, result).with_sync(last_sync=report)
-            return _add_notice(kept, (_(NOT_ALL), *report.sentences), refused=True)
+            return _add_notice(kept, describe_part_undo(result), refused=True)
         calendar = await self._calendars.of(session.user_id)
         history = await calendar.history(session.date)
         ids = () if result.transaction is None else list_undone(result.transaction)

@@ -16,7 +16,7 @@ from fateforger.errors import TasksUnavailable
 from fateforger.ports.clock import Clock
 from fateforger.ports.people import OwnerRecord
 from fateforger.session.model import OfferedInput, Session
-from fateforger.session.open_work import carry_over, with_outside, with_queue
+from fateforger.session.open_work import carry_over, list_elsewhere, with_outside, with_queue
 from fateforger.session.stages import TimeboxingStage
 from fateforger.session.store import Sessions
 from fateforger.tasks.ports import OpenTasks
@@ -119,10 +119,12 @@ async def find_offers(
     """
     if session.stage.number > TimeboxingStage.CAPTURE_INPUTS.number:
         return None, None
-    left = carry_over(session, await sessions.of_user(session.user_id, limit=LATEST), now=now)
+    others = await sessions.of_user(session.user_id, limit=LATEST)
+    left = carry_over(session, others, now=now)
     if queue is not None:
         ended = await queue.find_ended(session.user_id, [each.task.id for each in left])
-        left = with_queue(session, left, await queue.to_do(session.user_id), ended=ended)
+        elsewhere = list_elsewhere(session, others, now=now)
+        left = with_queue(session, left, await queue.to_do(session.user_id), ended=ended, elsewhere=elsewhere)
     if outside is None or not await outside.belongs_to(session.user_id):
         return left, None
     outside.begin()

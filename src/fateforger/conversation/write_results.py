@@ -28,8 +28,10 @@ from fateforger.values import replace
 MOST_NAMED = 12
 UNKNOWN = mark_message("I do not know yet whether this arrived: {blocks}.")
 LOOKING = mark_message("I keep looking, and say so here once I know.")
-NOT_ALL = mark_message("I could not take all of it back. Please press the same button again in a moment.")
+NOT_ALL = mark_message("I could not take all of it back.")
+AGAIN = mark_message("Please press the same button again in a moment.")
 """Buttons of several names undo."""
+AGAIN_THEN = mark_message("Once that is put right, press the same button again.")
 _OPEN = frozenset(OpState) - {OpState.APPLIED, OpState.SKIPPED, OpState.INFLIGHT}
 _SHOWN = frozenset({Verb.CREATE, Verb.UPDATE})
 
@@ -82,6 +84,12 @@ def _select_details(result: SyncResult) -> tuple[str, ...]:
 def format_counts(report: SyncReport) -> str:
     """Return the counts that are not zero, like ``2 created, 1 updated``; ``unchanged`` if all are zero."""
     return format_writes(report.created, report.updated, report.deleted)
+
+
+def describe_part_undo(result: SyncResult) -> tuple[str, ...]:
+    """Return sentences about an undo that is not whole: what is wrong, and what to do."""
+    refused = any(r.state is OpState.FAILED for t in result.transactions for r in t.records)
+    return (_(NOT_ALL), *build_report(result).sentences, _(AGAIN_THEN if refused else AGAIN))
 
 
 def _list_blocks(result: SyncResult, states: Collection[OpState], verbs: Collection[Verb] = _SHOWN) -> list[str]:
@@ -261,7 +269,7 @@ def apply_group_undo(session: Session, result: SyncResult) -> Session:
     report = build_report(result)
     session = predict_day(session, result).with_sync(last_sync=report, problem=None, brakes=())
     if report.status in _BROKEN:
-        return session.refuse(_(NOT_ALL), *report.sentences)
+        return session.refuse(*describe_part_undo(result))
     return _clear_writes(session, report.sentences)
 
 
@@ -287,7 +295,7 @@ def apply_update_undo(session: Session, result: SyncResult | None, history: Sequ
     report = build_report(result)
     session = predict_day(session, result)
     if report.status in _BROKEN:
-        return session.refuse(_("I could not take all of the last change back on your calendar."), *report.details)
+        return session.refuse(*describe_part_undo(result))
     written = derive_writes(session, history, replaced=False).sync.written
     counts = format_counts(report)
     done = (_("Calendar: {counts}.", counts=counts),) if report.has_writes else ()

@@ -154,8 +154,12 @@ class _LeftOut:
 
     def _explain_fixed(self, item: Item) -> str | None:
         """Explain a task whose own start meets something else, or ``None``."""
-        if not item.firm or item.source.task is None or item.source.pinned:
+        task = task_of_item(self.context, item)
+        if not item.firm or task is None or task.start is None or item.source.pinned:
             return None
+        begin = self.context.instant(task.start).astimezone(zone(self.context.instance.tz))
+        if self.context.now is not None and begin < self.context.now:
+            return _("it is wanted at {time}, and that has passed", time=f"{begin:%H:%M}")
         start = item.firm.bit_length() - 1
         span = slot_range(start, start + item.slots)
         # Without the events it would have had the time of any other task that is there now.
@@ -166,7 +170,6 @@ class _LeftOut:
         ]
         if not there:
             return None
-        begin = self.context.axis.when(start + item.source.way).astimezone(zone(self.context.instance.tz))
         titles = join_words([quote_title(title) for title in dict.fromkeys(there)], MOST_NAMED)
         if item.source.way:
             return _(

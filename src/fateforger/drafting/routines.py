@@ -163,8 +163,8 @@ def with_routines(instance: Instance, *, done: Collection[str] = ()) -> Instance
     """Return the instance with the routines among its constraints.
 
     A routine with a fixed time that is free becomes a pinned block, any other a task. It is left out where a task or an
-    event near its time has its title, where ``done`` holds it, and once its time has passed. A plan that is revised
-    keeps the routines it has.
+    event near its time has its title, where ``done`` holds it, and once its time is over. A plan that is revised keeps
+    the routines it has.
     """
     told = [
         (each, routine)
@@ -219,21 +219,24 @@ def open_hours(context: DraftContext, task: Task, domain: int, slots: int) -> in
 
 
 def _place(context: DraftContext, told: Told, routine: Routine, day: date) -> Pin | Task | None:
-    """Return a routine on a day, or ``None`` where there is nothing left to plan."""
+    """Return a routine on a day, or ``None`` where there is nothing left to plan.
+
+    One whose time has begun, or has not enough left, is a task that finds no place, so that the draft names it.
+    """
     planned = next(each for each in context.days if each.date == day)
     start, end = planned.start.astimezone(UTC), planned.end.astimezone(UTC)
     if routine.hours is not None:
         start, end = _span(context.instance, routine.hours, day)
     length = timedelta(minutes=routine.minutes)
-    if context.now is not None and start < context.now:
-        if routine.is_fixed:
-            return None
-        start = context.now
-    if end - start < length or _is_on_calendar(context, routine, start, end):
+    now = start if context.now is None else context.now
+    begun = start < now
+    if begun and not routine.is_fixed:
+        start = now
+    if end <= now or _is_on_calendar(context, routine, start, end):
         return None
     key = routine_key(told.id, day)
     busy = any(event.start < start + length and start < event.end for event in context.events)
-    if routine.is_fixed and not busy:
+    if routine.is_fixed and not busy and not begun:
         return Pin(key=key, title=routine.title, type=routine.kind, start=start, minutes=routine.minutes)
     return Task(
         id=key,
@@ -242,7 +245,7 @@ def _place(context: DraftContext, told: Told, routine: Routine, day: date) -> Pi
         type=routine.kind,
         splittable=False,
         priority=2,
-        required=told.constraint_record.necessity is Necessity.MUST,
+        required=told.constraint_record.necessity is Necessity.MUST and end - max(start, now) >= length,
         start=start if routine.is_fixed else None,
         not_before=start,
         deadline=end,

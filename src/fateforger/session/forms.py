@@ -18,7 +18,7 @@ from fateforger.errors import BadInput
 from fateforger.session.cards import Button, Choice, Controls, Divider, Note, Prose, Select
 from fateforger.text import gettext, mark_message
 from fateforger.text import gettext as _
-from fateforger.values import Value
+from fateforger.values import Value, replace, replace_named
 
 UNREADABLE = mark_message("I could not read what you chose there; please choose once more.")
 
@@ -118,6 +118,9 @@ def read_chosen(name: str, kind: type[Date | time]) -> Callable[[Click], Fields]
             raise BadInput(_(UNREADABLE)) from None
 
     return read
+
+
+FormValue = str | int | bool | date | time | tuple[str, ...] | None
 
 
 class TextField(Value):
@@ -235,6 +238,9 @@ class Form(Value):
     A control whose action begins with ``turn.`` redraws the form with the choice that the rest of the action names.
     One whose action begins with ``form.`` opens another form above this one. Any other action is a command, after
     which the form is redrawn.
+
+    A form that ``edits`` shows values that exist. A field that comes back as it was shown does not change its value,
+    which may be another one by then.
     """
 
     form: str = ""
@@ -246,11 +252,25 @@ class Form(Value):
     fields: tuple[FormField, ...]
     size: int = 0
     more: str | None = None
+    edits: bool = False
 
     @property
     def inputs(self) -> tuple[Input, ...]:
         """Fields that can be filled in."""
         return tuple(field for field in self.fields if isinstance(field, Input))
+
+    def with_values(self, values: Mapping[str, FormValue]) -> Form:
+        """Return the form with these values in the fields of these names."""
+        fields = tuple(
+            _with_value(field, values[field.name]) if isinstance(field, Input) and field.name in values else field
+            for field in self.fields
+        )
+        return replace(self, fields=fields)
+
+
+def _with_value(field: Input, value: FormValue) -> Input:
+    empty = value is None or value is False
+    return replace_named(field, {"value": type(field).model_fields["value"].default if empty else value})
 
 
 class FormRequest(Value):
@@ -269,13 +289,11 @@ class FormRequest(Value):
     done: str | None = None
 
 
-FormValue = str | int | bool | date | time | tuple[str, ...] | None
-
-
 class FormSubmission(Value):
     """Values filled in, by field name.
 
-    ``command_id`` is unique to this submission; ``at`` is its instant.
+    ``command_id`` is unique to this submission; ``at`` is its instant. ``untouched`` are the fields of a form that
+    edits whose values are those that it showed.
     """
 
     form: str
@@ -286,6 +304,28 @@ class FormSubmission(Value):
     target: str = ""
     size: int = 0
     values: dict[str, FormValue]
+    untouched: frozenset[str] = frozenset()
+
+    @property
+    def request(self) -> FormRequest:
+        """The request that shows the form as it is now, with all of its fields."""
+        return FormRequest(
+            form=self.form,
+            session_id=self.session_id,
+            user_id=self.user_id,
+            target=self.target,
+            size=max(self.size, 1),
+        )
+
+    def renew(self, form: Form) -> FormSubmission:
+        """Return what the person would have sent had they opened the form as it is now.
+
+        An untouched field has its value of now, and is left out if the form has no such field any more.
+        """
+        now = {field.name: field.value for field in form.inputs}
+        kept = {name: value for name, value in self.values.items() if name in now or name not in self.untouched}
+        current = {name: now[name] for name in kept.keys() & self.untouched}
+        return replace(self, values=kept | current, untouched=frozenset())
 
 
 class FormErrors(Value):

@@ -17,7 +17,7 @@ from fateforger.calendar.model import ZoneChange
 from fateforger.drafting.instance import Lunch
 from fateforger.drafting.policy import lunch_of
 from fateforger.memory.applicability import Why
-from fateforger.memory.settings import read_frame, read_setting
+from fateforger.memory.settings import Hours, read_frame, read_setting
 from fateforger.memory.versions import Version
 from fateforger.memory.vocabulary import Slot
 from fateforger.planning.task_details import list_facts
@@ -164,6 +164,12 @@ def frame_in_force(session: Session) -> FrameFacts:
     frame = _within_waking(frame, moments, given)
     lunch = rules.get(Slot.LUNCH)
     return frame if lunch is None else _with_lunch(frame, lunch)
+
+
+def hours_of(session: Session) -> Hours:
+    """Return the start and the end of the frame that counts."""
+    frame = frame_in_force(session)
+    return frame.day_start, frame.day_end
 
 
 def _within_waking(frame: FrameFacts, moments: Mapping[Slot, time], given: frozenset[Slot]) -> FrameFacts:

@@ -145,8 +145,8 @@ def carry_over(session: Session, others: Iterable[Session], *, now: datetime) ->
     """Return the open work of earlier days, the latest first.
 
     ``others`` are sessions of the same person. The latest plan that knows a task decides about it. A plan that never
-    reached the calendar settles only what the person settled explicitly. Planned work of a day that is over counts as
-    open unless they said that it is done.
+    reached the calendar settles only what the person settled explicitly, once its day is over. Planned work of a day
+    that is over counts as open unless they said that it is done.
     """
     days = sorted((s for s in others if s.id != session.id), key=lambda s: (s.date, s.touched_at), reverse=True)
     known = {*_known_ids(session), *(task.id for task in session.open_work.deferred)}
@@ -154,19 +154,37 @@ def carry_over(session: Session, others: Iterable[Session], *, now: datetime) ->
     for other in days:
         if session.date - LOOK_BACK <= other.date <= session.date:
             found += [each for each in open_work(other, now) if task_of(each.task.id, known) is None]
-        listed = _known_ids(other) if other.sync.written is not None else set(other.open_work.settled)
+        settles = other.sync.written is not None or _is_under_way(other, session, now)
+        listed = _known_ids(other) if settles else set(other.open_work.settled)
         known |= listed | {task.id for task in other.open_work.deferred}
     return tuple(found[:MOST_OFFERED])
 
 
+def list_elsewhere(session: Session, others: Iterable[Session], *, now: datetime) -> frozenset[str]:
+    """Return the ids of the tasks that are on the list of an open plan for another day, which is not over."""
+    return frozenset(name for other in others if _is_under_way(other, session, now) for name in _listed_ids(other))
+
+
+def _is_under_way(other: Session, session: Session, now: datetime) -> bool:
+    """Check whether another session is an open plan for another day that is not over."""
+    return other.is_open and other.date != session.date and not is_over(other, now)
+
+
 def with_queue(
-    session: Session, left: Sequence[OfferedInput], queue: Sequence[QueuedTask], *, ended: Collection[str]
+    session: Session,
+    left: Sequence[OfferedInput],
+    queue: Sequence[QueuedTask],
+    *,
+    ended: Collection[str],
+    elsewhere: Collection[str],
 ) -> tuple[OfferedInput, ...]:
     """Return the leftovers and the person's own work in the ``queue``, in its order.
 
-    ``queue`` holds tasks that can be pulled or are in hand. There are no duplicates, and no task in ``ended``.
+    ``queue`` holds tasks that can be pulled or are in hand; those in ``elsewhere`` are planned for another day. There
+    are no duplicates, and no task in ``ended``.
     """
     known = {*_listed_ids(session), *(task.id for task in session.open_work.deferred), *session.open_work.settled}
+    known |= set(elsewhere)
     days = tuple(each for each in left if each.task.id not in ended)
     known |= {each.task.id for each in days}
     mine = (task for task in queue if _can_offer(task, session.date) and task.id not in known)

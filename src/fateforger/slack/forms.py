@@ -80,7 +80,14 @@ def modal(form: Form, below: FormAddress | None = None) -> View:
     elif form.more is not None:
         more = {"type": "button", "action_id": f"{MORE}{ACTION_MARK}0", "text": plain_text(form.more)}
         blocks.append({"type": "actions", "block_id": MORE, "elements": [more]})
-    address = FormAddress(form=form.form, session=form.session_id, target=form.target, size=form.size, below=below)
+    address = FormAddress(
+        form=form.form,
+        session=form.session_id,
+        target=form.target,
+        size=form.size,
+        below=below,
+        edits=form.edits,
+    )
     view = {
         "type": "modal",
         "callback_id": form.form,
@@ -363,6 +370,8 @@ class FormHandler:
                 form = await self.door.open_form(replace(asked or request, done=request.done))
                 if view.asked is asked:
                     break
+            # Slack keeps what a field has; what it showed first tells whether the person changed it.
+            form = form.with_values(shown.initial)
             if waiting:
                 form = replace(form, fields=(Prose(text=_(phrases.FORM_WAITS)), *form.fields))
             # Its hash would refuse a press that came just after a refresh of the bot's own.

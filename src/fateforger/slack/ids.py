@@ -108,13 +108,17 @@ class Vote(_Compact):
 
 
 class FormAddress(_Compact):
-    """State of a form in its ``private_metadata``. ``below`` is the address of the form under it."""
+    """State of a form in its ``private_metadata``. ``below`` is the address of the form under it.
+
+    ``edits`` is as in :class:`~fateforger.session.forms.Form`.
+    """
 
     form: str
     session: str = ""
     target: str = ""
     size: int = 0
     below: FormAddress | None = None
+    edits: bool = False
 
 
 A = TypeVar("A", bound=_Compact)

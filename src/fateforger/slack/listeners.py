@@ -394,6 +394,7 @@ class Listeners:
             target=form.address.target,
             size=form.address.size,
             values=values,
+            untouched=form.find_untouched(values),
         )
         blocks = {name: block_id for name, (block_id, _) in entries.items()}
         return self._forms.submit(submission, form, blocks, unreadable)

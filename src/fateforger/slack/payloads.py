@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
@@ -134,11 +134,19 @@ class ControlUse:
 
 @dataclass(frozen=True, slots=True)
 class OpenForm:
-    """Form that is open; ``below`` are the forms under it, nearest first."""
+    """Form that is open; ``below`` are the forms under it, nearest first.
+
+    ``initial`` are the values that the fields of a form that edits were shown with.
+    """
 
     address: FormAddress
     view_id: str
     below: tuple[OpenForm, ...] = ()
+    initial: Mapping[str, FormValue] = field(default_factory=dict)
+
+    def find_untouched(self, values: Mapping[str, FormValue]) -> frozenset[str]:
+        """Return the fields that have the values that they were shown with."""
+        return frozenset(name for name, shown in self.initial.items() if name in values and values[name] == shown)
 
     def build_request(self, user_id: str, *, done: str | None = None) -> FormRequest:
         """Return a person's request to see this form again, after the command ``done``."""
@@ -306,7 +314,27 @@ def parse_form(view: Json) -> OpenForm | None:
             continue
         below.append(OpenForm(under, view_id))
         under = under.below
-    return OpenForm(address, view["id"], tuple(below))
+    return OpenForm(address, view["id"], tuple(below), _read_initial(view) if address.edits else {})
+
+
+def _read_initial(view: Json) -> dict[str, FormValue]:
+    """Return the values that the fields of a view were shown with, by name."""
+    found: dict[str, FormValue] = {}
+    for block in view["blocks"]:
+        if block["type"] == "input" and (name := field_name(block["block_id"])) is not None:
+            element = block["element"]
+            found[name] = read_value(element | {entered: element.get(shown) for shown, entered in _ENTERED.items()})
+    return found
+
+
+_ENTERED = {
+    "initial_value": "value",
+    "initial_option": "selected_option",
+    "initial_options": "selected_options",
+    "initial_date": "selected_date",
+    "initial_time": "selected_time",
+}
+"""The value of a field in its state, by the name of its first value in its element."""
 
 
 def list_entries(view: Json) -> dict[str, tuple[str, Json]]:

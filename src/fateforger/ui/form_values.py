@@ -12,11 +12,13 @@ import unicodedata
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from datetime import date, time
+from functools import partial
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 from fateforger.errors import BadInput
 from fateforger.limits import MAX_CODE_CHARS, MAX_MESSAGE_CHARS, MAX_MINUTES, MAX_TITLE_CHARS
 from fateforger.memory.credentials import REFUSED, TOO_LONG, redact_credentials
+from fateforger.memory.settings import Hours
 from fateforger.planning.task_details import TaskKind, usual_details
 from fateforger.session.commands import SessionCommand
 from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission, Input
@@ -169,17 +171,17 @@ class TaskLine(NamedTuple):
         return usual_details(self.minutes).kind if self.at is None else TaskKind.SHALLOW
 
 
-def parse_task_line(line: str, minutes: int | None = None) -> TaskLine:
+def parse_task_line(line: str, minutes: int | None = None, *, hours: Hours | None = None) -> TaskLine:
     """Parse a line of a list of tasks; ``minutes`` is its length if the person gave it elsewhere.
 
-    A number without a unit belongs to the title: “Read chapter 3”.
+    ``hours`` are those of the day that it is for. A number without a unit belongs to the title: “Read chapter 3”.
     """
     title = drop_bullet(line)
     if len(title) > MAX_TITLE_CHARS:
         return TaskLine(title, minutes)
     words, symbols = _split_symbols(title)
     read = TaskLine(words, minutes)
-    for take in (_take_time, _take_length, _take_time):
+    for take in (partial(_take_time, hours=hours), _take_length, partial(_take_time, hours=hours)):
         read = take(read)
     return read._replace(title=read.title + symbols)
 
@@ -216,8 +218,8 @@ def format_task_line(line: TaskLine) -> str:
     return title
 
 
-def split_task_list(text: str) -> tuple[str, ...]:
-    """Return the lines of a message as tasks.
+def split_task_list(text: str, hours: Hours | None = None) -> tuple[str, ...]:
+    """Return the lines of a message as tasks for a day with these ``hours``.
 
     Semicolons separate the tasks of a single line, and so do commas unless the line looks like one task: “Buy milk,
     eggs and bread” has no length or time before the last comma, and an “and” after it.
@@ -228,11 +230,12 @@ def split_task_list(text: str) -> tuple[str, ...]:
     for part in re.split(r"\s*;\s+", text.strip()):
         pieces: list[str] = []
         for piece in re.split(r"\s*,\s+", part):
-            if pieces and parse_task_line(f"x {piece}").title == "x":  # a length or a time alone: of the task before
+            # A length or a time alone belongs to the task before it.
+            if pieces and parse_task_line(f"x {piece}", hours=hours).title == "x":
                 pieces[-1] += f", {piece}"
             else:
                 pieces.append(piece)
-        timed = any({*parse_task_line(piece)[1:]} != {None} for piece in pieces[:-1])
+        timed = any({*parse_task_line(piece, hours=hours)[1:]} != {None} for piece in pieces[:-1])
         lines += [part] if _AND.search(pieces[-1]) and " " in pieces[0] and not timed else pieces
     return tuple(filter(None, lines))
 
@@ -248,7 +251,7 @@ def _take_length(line: TaskLine) -> TaskLine:
         return line
 
 
-def _take_time(line: TaskLine) -> TaskLine:
+def _take_time(line: TaskLine, hours: Hours | None) -> TaskLine:
     """Return the line with the time of day that its title begins or ends with, unless it has one."""
     found = next(filter(None, (pattern.fullmatch(line.title) for pattern in _TIMED)), None)
     if found is None or line.times:
@@ -257,8 +260,8 @@ def _take_time(line: TaskLine) -> TaskLine:
     if start is not None and end is not None:
         start += _find_shared_half(start, end)
     try:
-        at, ends = _parse_told(start, sure=found["full"] is not None), _parse_told(end, sure=True)
-        due, opens = _parse_told(found["before"] or found["closes"]), _parse_told(found["after"] or found["opens"])
+        at, ends = _parse_told(start, hours, sure=found["full"] is not None), _parse_told(end, hours, sure=True)
+        due, opens = (_parse_told(found[a] or found[b], hours) for a, b in (("before", "closes"), ("after", "opens")))
     except BadInput:  # no time of day: it belongs to the title
         return line
     minutes = None if at is None or ends is None else (_to_minute(ends) - _to_minute(at)) % DAY_MINUTES or None
@@ -270,13 +273,17 @@ def _take_time(line: TaskLine) -> TaskLine:
     return TaskLine(title, line.minutes or minutes, at, due_time=due, from_time=opens)
 
 
-def _parse_told(text: str | None, *, sure: bool = False) -> time | None:
-    """Parse a time of day of a line. Raises ``BadInput``, also for an hour that may be morning or afternoon."""
+def _parse_told(text: str | None, hours: Hours | None, *, sure: bool = False) -> time | None:
+    """Parse a time of day of a line. Raises ``BadInput``, also for an hour that may be morning or afternoon.
+
+    In a night of work, an early hour that lies in it is no afternoon.
+    """
     if text is None:
         return None
     named = re.fullmatch(r"(.*?)\s*(?:uhr|uur)", text, re.IGNORECASE)
     told = parse_clock(named[1] if named else text)
-    sure = sure or named is not None or text.startswith("0") or _HALF_OF.search(text) is not None
+    in_night = hours is not None and told < hours[1] < hours[0]
+    sure = sure or in_night or named is not None or text.startswith("0") or _HALF_OF.search(text) is not None
     if told.hour < _EARLIEST and not sure:
         raise _refuse_clock(text)
     return told

@@ -113,6 +113,7 @@ def build_policy_form(book: RuleBook, request: FormRequest) -> Form:
     form = Form(
         title=_("How days are planned"),
         submit=_("Save"),
+        edits=True,
         fields=(
             TextPart(
                 text=_(

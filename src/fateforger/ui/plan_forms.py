@@ -34,7 +34,7 @@ from fateforger.session.forms import (
     TextPart,
     TimeField,
 )
-from fateforger.session.frame import frame_in_force, local_time
+from fateforger.session.frame import frame_in_force, hours_of, local_time
 from fateforger.session.model import FrameFacts, Session
 from fateforger.session.placement import find_first_free, resolved_block
 from fateforger.text import format_day
@@ -48,6 +48,7 @@ def build_zone_form(session: Session, _request: FormRequest) -> Form:
     return Form(
         title=_("Time zone"),
         submit=_("Use it"),
+        edits=True,
         fields=(
             TextField(
                 name="tz",
@@ -76,7 +77,7 @@ def build_frame_form(session: Session, _request: FormRequest) -> Form:
     return Form(
         title=_("Hours of your day"),
         submit=_("Save"),
-        target=f"{visible_start(session):%H:%M}",
+        edits=True,
         fields=(
             TextPart(text=_("Times are local times on **{day}**.", day=format_day(session.date))),
             TimeField(name="day_start", label=_("Your day starts at"), value=visible_start(session)),
@@ -113,10 +114,10 @@ def read_frame_form(session: Session, filled: Filled) -> SessionCommand | FormEr
     minutes = filled.minutes("lunch_minutes", least=0, most=MAX_LUNCH_MINUTES)
     if start is None or end is None or filled.errors:
         return FormErrors(errors=filled.errors)
-    if f"{start:%H:%M}" == filled.submission.target:
-        # For a day in progress the form showed the clock, which is not a statement of the person.
-        start = frame_in_force(session).day_start
     shown = frame_in_force(session)
+    if start == visible_start(session):
+        # For a day in progress the form showed the clock, which is not a statement of the person.
+        start = shown.day_start
     given = shown.lunch_given or (lunch, minutes or 0) != (shown.lunch_start, shown.lunch_minutes)
     frame = FrameFacts(day_start=start, day_end=end, lunch_start=lunch, lunch_minutes=minutes or 0, lunch_given=given)
     try:
@@ -131,7 +132,7 @@ USUAL_MINUTES = 30
 
 def build_add_block_form(session: Session, request: FormRequest) -> Form:
     """Return the form, filled in with what a line of a list of tasks in the target says."""
-    said = parse_task_line(request.target)
+    said = parse_task_line(request.target, hours=hours_of(session))
     minutes = said.minutes or USUAL_MINUTES
     return Form(
         title=_("Add a block"),
@@ -173,9 +174,10 @@ def build_edit_block_form(session: Session, request: FormRequest) -> Form:
         raise BadInput(_("There is no plan to change yet."))
     block = resolved_block(session.planning.plan, request.target)
     return Form(
-        target=_format_target(session, block),
+        target=block.key,
         title=_("Edit block"),
         submit=_("Save"),
+        edits=True,
         fields=(
             TextField(name="title", label=_("Title"), value=block.event.name, max_length=MAX_TITLE_CHARS),
             TimeField(name="start", label=_("Starts at"), value=_clock_of(session, block)),
@@ -187,14 +189,10 @@ def build_edit_block_form(session: Session, request: FormRequest) -> Form:
 
 
 def read_edited_block(session: Session, filled: Filled) -> SessionCommand | FormErrors:
-    """Return the command with only the fields that differ from the block as the form showed it.
-
-    A form that was opened before the block moved does not move it back.
-    """
+    """Return the command with only the fields that differ from the block."""
     if session.planning.plan is None:
         raise BadInput(_("There is no plan to change yet."))
-    key, opened_start, opened_minutes = filled.submission.target.rsplit(" ", 2)
-    block = resolved_block(session.planning.plan, key)
+    block = resolved_block(session.planning.plan, filled.submission.target)
     if filled.flag("remove"):
         return RemoveBlock(**filled.envelope, key=block.key)
     title = filled.text("title", MAX_TITLE_CHARS, needed=_("A block needs a title."))
@@ -207,8 +205,8 @@ def read_edited_block(session: Session, filled: Filled) -> SessionCommand | Form
             key=block.key,
             title=None if title == block.event.name else title,
             notes=None if notes == block.event.description[:MAX_NOTES_CHARS].strip() else notes,
-            start=None if start is not None and f"{start:%H:%M}" == opened_start else start,
-            minutes=None if str(minutes) == opened_minutes else minutes,
+            start=None if start == _clock_of(session, block) else start,
+            minutes=None if minutes == block.minutes else minutes,
         )
     )
 
@@ -216,10 +214,6 @@ def read_edited_block(session: Session, filled: Filled) -> SessionCommand | Form
 def _clock_of(session: Session, block: Resolved) -> time:
     """Return the start of a block, as the card shows it."""
     return local_time(session, block.start).time().replace(second=0, microsecond=0)
-
-
-def _format_target(session: Session, block: Resolved) -> str:
-    return f"{block.key} {_clock_of(session, block):%H:%M} {block.minutes}"
 
 
 def _notes_field(value: str) -> TextField:

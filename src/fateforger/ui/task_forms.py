@@ -18,6 +18,7 @@ from fateforger.limits import (
     MAX_NOTES_CHARS,
     MAX_TITLE_CHARS,
 )
+from fateforger.memory.settings import Hours
 from fateforger.planning.task_details import KINDS, PLAIN, TaskDetails, TaskKind, usual_details
 from fateforger.session.cards import Choice, plain
 from fateforger.session.commands import SessionCommand
@@ -37,6 +38,7 @@ from fateforger.session.forms import (
     TextField,
     TextPart,
 )
+from fateforger.session.frame import hours_of
 from fateforger.session.model import BlockPlan, OfferedInput, Session, Task
 from fateforger.session.open_work import open_work_of_missed
 from fateforger.session.other_days import check_free, check_other_day, next_working_day, other_days
@@ -80,7 +82,7 @@ def build_tasks_form(session: Session, request: FormRequest) -> Form:
     ``BadInput`` if all of these are on the list.
     """
     said = () if request.size else _list_new_lines(session, request.target)
-    typed = len(_list_typed(request))
+    typed = len(_list_typed(session, request))
     many = typed > MAX_FORM_TASKS
     rows = 0 if many else request.size and min(max(request.size, ROWS, typed), MAX_FORM_TASKS)
     drafts = session.stage is TimeboxingStage.CAPTURE_INPUTS
@@ -99,9 +101,9 @@ def build_tasks_form(session: Session, request: FormRequest) -> Form:
 
 def _list_new_lines(session: Session, said: str) -> list[str]:
     """Return the tasks of a message that are not on the list yet."""
-    there = {task.title for task in session.day.inputs.tasks}
-    lines = split_task_list(said)
-    new = [line for line in lines if parse_task_line(line).title not in there]
+    there, hours = {task.title for task in session.day.inputs.tasks}, hours_of(session)
+    lines = split_task_list(said, hours)
+    new = [line for line in lines if parse_task_line(line, hours=hours).title not in there]
     if lines and not new:
         raise BadInput(_("These tasks are on your list already."))
     return new
@@ -110,7 +112,7 @@ def _list_new_lines(session: Session, said: str) -> list[str]:
 def _build_lists(session: Session, said: Sequence[str], typed: Mapping[str, str]) -> tuple[FormField, ...]:
     values: dict[str, list[str]] = {name: [] for name in LISTS}
     for line in said:
-        values["deep" if parse_task_line(line).kind is TaskKind.DEEP else "other"].append(line)
+        values["deep" if parse_task_line(line, hours=hours_of(session)).kind is TaskKind.DEEP else "other"].append(line)
     lists = (
         (_("Deep work, one task a line"), _hint_length(session)),
         (_("Everything else, one task a line"), _("What can be done in between: mail, calls, errands, sport.")),
@@ -133,7 +135,7 @@ def _build_lists(session: Session, said: Sequence[str], typed: Mapping[str, str]
 
 
 def _build_rows(rows: int, session: Session, request: FormRequest) -> tuple[FormField, ...]:
-    typed = dict(enumerate(_list_typed(request), start=1))
+    typed = dict(enumerate(_list_typed(session, request), start=1))
     return (
         *(field for row in range(1, rows + 1) for field in _row_fields(row, session, typed.get(row))),
         ChoiceField(
@@ -146,11 +148,11 @@ def _build_rows(rows: int, session: Session, request: FormRequest) -> tuple[Form
     )
 
 
-def _list_typed(request: FormRequest) -> tuple[tuple[TaskLine, TaskKind], ...]:
+def _list_typed(session: Session, request: FormRequest) -> tuple[tuple[TaskLine, TaskKind], ...]:
     """Return what was typed into the lists before each task got a row of its own."""
     typed = ((request.chosen.get(name, ""), kind) for name, kind in LISTS.items())
     lines = ((line, kind) for text, kind in typed for line in text.splitlines() if line.strip())
-    return tuple((parse_task_line(line), kind) for line, kind in lines)
+    return tuple((parse_task_line(line, hours=hours_of(session)), kind) for line, kind in lines)
 
 
 def _row_fields(row: int, session: Session, typed: tuple[TaskLine, TaskKind] | None) -> tuple[FormField, ...]:
@@ -205,7 +207,8 @@ def _hint_usual_minutes(session: Session) -> str:
 
 def read_tasks_form(session: Session, filled: Filled) -> SessionCommand | FormErrors:
     lists = filled.has("deep")
-    tasks = _read_lists(filled) if lists else _read_rows(filled, filled.submission.size)
+    hours = hours_of(session)
+    tasks = _read_lists(filled, hours) if lists else _read_rows(filled, filled.submission.size, hours)
     only_other = filled.text("other", MAX_NOTES_CHARS) and not filled.text("deep", MAX_NOTES_CHARS)
     first_field = "title_1" if not lists else "other" if only_other else "deep"
     if not tasks and not filled.errors:
@@ -215,7 +218,7 @@ def read_tasks_form(session: Session, filled: Filled) -> SessionCommand | FormEr
     return filled.or_errors(lambda: AddTasks(**filled.envelope, tasks=tasks, proceed=filled.flag("proceed")))
 
 
-def _read_lists(filled: Filled) -> tuple[Task, ...]:
+def _read_lists(filled: Filled, hours: Hours) -> tuple[Task, ...]:
     read = {name: filled.lines(name, MAX_NOTES_CHARS) for name in LISTS}
     for name, lines in read.items():
         if long := next((line for line in lines if len(line) > MAX_TITLE_CHARS), None):
@@ -224,7 +227,7 @@ def _read_lists(filled: Filled) -> tuple[Task, ...]:
                 start=long[:30],
                 most=MAX_TITLE_CHARS,
             )
-    every = [(line, kind) for name, kind in LISTS.items() for line in read[name]]
+    every = [(parse_task_line(line, hours=hours), kind) for name, kind in LISTS.items() for line in read[name]]
     if filled.errors:
         return ()
     return tuple(
@@ -235,14 +238,14 @@ def _read_lists(filled: Filled) -> tuple[Task, ...]:
             details=TaskDetails(kind=kind, **line.times),
             one_thing=row == 1 and filled.flag("first"),
         )
-        for row, (line, kind) in enumerate(((parse_task_line(text), kind) for text, kind in every), start=1)
+        for row, (line, kind) in enumerate(every, start=1)
     )
 
 
-def _read_rows(filled: Filled, size: int) -> tuple[Task, ...]:
+def _read_rows(filled: Filled, size: int, hours: Hours) -> tuple[Task, ...]:
     chosen = filled.choice("one_thing")
     rows = range(1, max(size, ROWS) + 1)
-    tasks = tuple(task for row in rows if (task := _read_task(filled, row, one_thing=chosen == str(row))))
+    tasks = tuple(task for row in rows if (task := _read_task(filled, row, hours, one_thing=chosen == str(row))))
     if chosen is not None and not filled.text(f"title_{chosen}", MAX_TITLE_CHARS):
         filled.errors["one_thing"] = _(
             "Task {chosen} has no title; choose one of the tasks you wrote down.", chosen=chosen
@@ -250,8 +253,8 @@ def _read_rows(filled: Filled, size: int) -> tuple[Task, ...]:
     return tasks
 
 
-def _read_task(filled: Filled, row: int, *, one_thing: bool) -> Task | None:
-    line = parse_task_line(filled.text(f"title_{row}", MAX_TITLE_CHARS))
+def _read_task(filled: Filled, row: int, hours: Hours, *, one_thing: bool) -> Task | None:
+    line = parse_task_line(filled.text(f"title_{row}", MAX_TITLE_CHARS), hours=hours)
     minutes = filled.minutes(f"minutes_{row}")
     if not line.title:
         if minutes is not None:
@@ -272,6 +275,7 @@ def build_goals_form(session: Session, _request: FormRequest) -> Form:
     return Form(
         title=_("Goals and blocks"),
         submit=_("Save"),
+        edits=True,
         fields=(
             TextField(
                 name="goals",
@@ -304,7 +308,8 @@ def build_goals_form(session: Session, _request: FormRequest) -> Form:
     )
 
 
-def read_goals_form(_session: Session, filled: Filled) -> SessionCommand | FormErrors:
+def read_goals_form(session: Session, filled: Filled) -> SessionCommand | FormErrors:
+    known = session.day.inputs
     goals = tuple(line.strip() for line in filled.text("goals", MAX_NOTES_CHARS).splitlines() if line.strip())
     if len(goals) > MAX_GOALS or any(len(goal) > MAX_GOAL_CHARS for goal in goals):
         filled.errors["goals"] = _(
@@ -312,8 +317,13 @@ def read_goals_form(_session: Session, filled: Filled) -> SessionCommand | FormE
         )
     deep = filled.minutes("deep_blocks", most=12)
     minutes = filled.minutes("block_minutes", least=30, most=240)
-    return filled.or_errors(
-        lambda: SetGoals(**filled.envelope, goals=goals, blocks=BlockPlan(deep_blocks=deep, minutes=minutes))
+    if filled.errors:
+        return FormErrors(errors=filled.errors)
+    blocks = BlockPlan(deep_blocks=deep, minutes=minutes)
+    return SetGoals(
+        **filled.envelope,
+        goals=None if goals == known.goals else goals,
+        blocks=None if blocks == known.blocks else blocks,
     )
 
 
@@ -324,6 +334,7 @@ def build_task_form(session: Session, request: FormRequest) -> Form:
         target=task.id,
         title=_("Edit task"),
         submit=_("Save"),
+        edits=True,
         fields=(
             TextField(name="title", label=_("Task"), value=task.title, max_length=MAX_TITLE_CHARS),
             NumberField(

@@ -114,6 +114,24 @@ async def test_the_history_for_people_has_the_times_of_their_clock(cli: CommandL
     ]
 
 
+async def test_the_result_for_people_is_said_once(cli: CommandLine) -> None:
+    """S517"""
+    plan = cli.plan(PLAN)
+
+    async def say(*arguments: str) -> list[str]:
+        where = ("--data-dir", str(cli.folder / "data"), *cli.where)
+        _, out, _ = await asyncio.to_thread(run_program, "sync", *arguments, *where)
+        return [line for line in out.splitlines() if not line.startswith("Transaction ")]
+
+    blocks = ["“Deep work” 09:00–10:00", "“Mail” 10:00–10:30"]
+    assert await say("diff", plan) == [*(f"Add {block}" for block in blocks), "2 to add"]
+    assert await say("apply", plan) == [*(f"Added {block}" for block in blocks), "I added 2 blocks to your calendar."]
+    for command in ("apply", "diff"):
+        assert await say(command, plan) == ["Your calendar is already up to date."]
+    removed = "Taken back: I removed 2 blocks from your calendar."
+    assert await say("undo") == [*(f"Removed {block}" for block in blocks), removed]
+
+
 async def test_a_moved_block_is_one_update(cli: CommandLine) -> None:
     """S74, S81: the id stays, only what differs is written, and undo brings back the times."""
     await cli.sync("apply", cli.plan(PLAN))

@@ -159,11 +159,13 @@ def test_kinds_of_tasks(cli: CommandLine, arguments: tuple[str, ...], work: dict
             ("x", "--due", "tomorrow"),
             "“tomorrow” is neither a day, like 2026-03-05, nor a time of day, like 09:30.",
         ),
+        (("x", "--from", "-3"), "“-3” is not a day; write it like 2026-03-05."),
+        (("x", "--due", "2026-02-30 09:30"), "“2026-02-30” is not a day; write it like 2026-03-05."),
         (("x", "--after", "later"), "“later” is no id of a task; they look like ff-7k2m9x."),
     ],
 )
 def test_what_cannot_be_added_is_refused(cli: CommandLine, arguments: tuple[str, ...], sentence: str) -> None:
-    """S508"""
+    """S508, S517"""
     assert cli.expect_refusal("add", *arguments) == sentence
     assert cli.list_tasks() == []
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import text
+from tests.factories.forms import fill_in
 from tests.fakes.google_calendar import GoogleCalendarFake
 from tests.fakes.manual_clock import ManualClock
 from tests.fakes.one_calendar import OneCalendar
@@ -43,7 +44,7 @@ from fateforger.ports.people import OwnerRecord
 from fateforger.session.cards import Button, Card, Control, Controls, Menu, Prose
 from fateforger.session.commands import Command
 from fateforger.session.commands.thread import StartTimeboxing, TimeboxingUserReply
-from fateforger.session.forms import Click, Form, FormErrors, FormRequest, FormSubmission
+from fateforger.session.forms import Click, Form, FormErrors, FormRequest
 from fateforger.session.messages import Outgoing
 from fateforger.session.model import CalendarWrite, Session
 from fateforger.session.store import Sent, Sessions
@@ -395,20 +396,13 @@ class Person:
             shown = await self.coordinator.open_form(request)
         if shown.more and not values.keys() <= {f.name for f in shown.inputs}:
             shown = await self.coordinator.open_form(request.model_copy(update={"size": size + 1}))
-        given = {f.name: f.value for f in shown.inputs}
-        unknown = values.keys() - given.keys()
-        assert not unknown, unknown
-        submission = FormSubmission(
-            form=shown.form,
-            session_id=shown.session_id,
-            user_id=self.user,
-            command_id=self._id(),
-            at=self.harness.clock.now(),
-            target=shown.target,
-            size=shown.size,
-            values=given | values,
+        return await self.submit(shown, **values)
+
+    async def submit(self, shown: Form, **values: Any) -> FormErrors | None:
+        """Change the given fields of an open form, and send it."""
+        read = await self.coordinator.read_form(
+            fill_in(shown, self.user, self.harness.clock.now(), command_id=self._id(), **values)
         )
-        read = await self.coordinator.read_form(submission)
         if isinstance(read, FormErrors):
             return read
         assert not isinstance(read, Form), "it shows another form"

@@ -175,6 +175,22 @@ async def test_a_read_only_calendar(ready: CommitHarness) -> None:
     await ready.ends_well()
 
 
+async def test_a_calendar_that_has_become_read_only_when_it_is_taken_back(ready: CommitHarness) -> None:
+    """S516: the card says what is wrong and what to do, and the same button does it then."""
+    await ready.commit()
+    ready.one_calendar().access_role = "reader"
+    await ready.anna.press("Undo")
+    assert (
+        "⚠️ I could not take all of it back.\n“Report”, “Mail”, “Lunch” and 1 more: This calendar no longer lets me change"
+        " what I wrote (You need to have writer access to this calendar). Please give me the right to make changes to it"
+        " again, or connect it again.\nOnce that is put right, press the same button again.\n"
+    ) in ready.anna.words
+    assert "in a moment" not in ready.anna.words
+    ready.one_calendar().access_role = "owner"
+    await ready.anna.press("Take all of it off the calendar")
+    assert ready.events == {}
+
+
 async def test_a_calendar_that_vanished_before_the_commit(ready: CommitHarness) -> None:
     gone = ready.server.tools.calendars.pop("primary")
     said = await ready.commit()

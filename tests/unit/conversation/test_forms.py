@@ -7,6 +7,7 @@ from datetime import time
 from typing import Any
 
 import pytest
+from tests.factories.forms import fill_in
 from tests.unit.conversation.person import MORNING, Person
 
 from fateforger.errors import BadInput, UserError
@@ -496,46 +497,62 @@ async def test_a_form_about_something_that_is_gone(anna: Person) -> None:
     assert lost.value.message == "I can't find that plan any more. Start a new one with /timebox."
 
 
-async def test_an_edit_asks_only_for_what_differs(anna: Person) -> None:
-    """A form that was opened before the block moved does not move it back."""
+async def test_a_form_about_a_block_leaves_it_where_it_has_moved_meanwhile(anna: Person) -> None:
+    """S513"""
     await anna.to_refine("Report")
-    target = anna.menu("Report").target
-    shown = await anna.coordinator.open_form(
-        FormRequest(form="edit_block", session_id=anna.session_id, user_id=anna.user, target=target)
-    )
-    values: dict[str, Any] = {f.name: f.value for f in shown.inputs}
-    submission = FormSubmission(
-        form="edit_block",
-        session_id=anna.session_id,
-        user_id=anna.user,
-        command_id="edit-1",
-        at=MORNING,
-        target=shown.target,
-        values=values | {"title": "Annual report"},
-    )
+    shown = await anna.look("edit_block", target=anna.menu("Report").target)
     await anna.choose("Report", "15 min later")
-    command = await anna.coordinator.read_form(submission)
-    assert command.model_dump(include={"title", "notes", "start", "minutes"}) == {
-        "title": "Annual report",
-        "notes": None,
-        "start": None,
-        "minutes": None,
-    }
+    await anna.choose("Report", "15 min later")
+    assert await anna.submit(shown, title="Annual report", minutes=45) is None
+    assert "**09:30–10:15** Annual report" in anna.words
+
+
+async def test_a_form_of_a_day_keeps_what_has_changed_since_it_was_opened(anna: Person) -> None:
+    """S513: by another form, a message or a button; a field that the person changed is set all the same."""
+    await anna.start()
+    shown = await anna.look("zone")
+    await anna.fill("zone", tz="Europe/London")
+    assert await anna.submit(shown) is None
+    assert (await anna.session()).tz == "Europe/London"
+    await anna.press("Plan this day")
+    shown = await anna.look("frame")
+    await anna.fill("frame", day_end=time(16, 30), lunch_start=time(13, 0))
+    assert await anna.submit(shown, day_start=time(8, 0), lunch_minutes=20) is None
+    frame = (await anna.session()).day.frame
+    assert (frame.day_start, frame.day_end, frame.lunch_start, frame.lunch_minutes) == (
+        time(8),
+        time(16, 30),
+        time(13),
+        20,
+    )
+    await anna.press("Continue")
+    await anna.fill("tasks", title_1="Report", title_2="Mail", size=1, proceed=False)
+    shown = await anna.look("goals")
+    await anna.fill("goals", goals="Ship it", block_minutes=50)
+    assert await anna.submit(shown, deep_blocks=3) is None
+    inputs = (await anna.session()).day.inputs
+    assert (inputs.goals, inputs.blocks.deep_blocks, inputs.blocks.minutes) == (("Ship it",), 3, 50)
+    report, mail = inputs.tasks
+    shown = await anna.coordinator.open_form(
+        FormRequest(form="task", session_id=anna.session_id, user_id=anna.user, target=report.id, size=1)
+    )
+    await anna.fill("task", target=report.id, title="The report", people="Ben", after=(mail.id,))
+    await anna.fill("task", target=mail.id, remove=True)
+    assert await anna.submit(shown, minutes=120, due_time=time(15)) is None
+    (task,) = (await anna.session()).day.inputs.tasks
+    assert (task.title, task.minutes, task.details.people, task.details.due_time) == (
+        "The report",
+        120,
+        ("Ben",),
+        time(15),
+    )
 
 
 async def send_form(person: Person, form: str, target: str = "", **values: Any) -> SessionCommand:
     """Fill in a form, and return its command, which is not carried out yet."""
     shown = await person.look(form, target=target)
-    submission = FormSubmission(
-        form=form,
-        session_id=person.session_id,
-        user_id=person.user,
-        command_id=f"sent-{form}",
-        at=person.harness.clock.now(),
-        target=shown.target,
-        values={field.name: field.value for field in shown.inputs} | values,
-    )
-    sent = await person.coordinator.read_form(submission)
+    now = person.harness.clock.now()
+    sent = await person.coordinator.read_form(fill_in(shown, person.user, now, command_id=f"sent-{form}", **values))
     assert isinstance(sent, SessionCommandBase)
     return sent
 
@@ -549,6 +566,11 @@ async def test_a_form_keeps_what_a_command_before_it_changes(anna: Person) -> No
     frame = (await anna.session()).day.frame
     assert (frame.day_start, frame.day_end, frame.lunch_start) == (time(8, 0), time(16, 30), time(13, 0))
     await anna.press("Continue")
+    sent = await send_form(anna, "goals", block_minutes=50)
+    await anna.fill("goals", goals="Ship it")
+    await anna.send(sent)
+    inputs = (await anna.session()).day.inputs
+    assert (inputs.goals, inputs.blocks.minutes) == (("Ship it",), 50)
     await anna.fill("tasks", title_1="Report", minutes_1=60)
     await anna.press("Back")
     (task,) = (await anna.session()).day.inputs.tasks

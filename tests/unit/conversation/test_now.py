@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 from tests.fakes.scripted_model import ScriptedModel
-from tests.unit.conversation.person import MONDAY, MORNING, Harness, Person, local, meeting
+from tests.unit.conversation.person import ANNA, MONDAY, MORNING, Harness, Person, local, meeting
 from tests.unit.conversation.test_drafts import enter_tasks, listening, until_kept
 from tests.unit.conversation.test_replanning import read_times
 
+from fateforger.memory.versions import select_newest
 from fateforger.planning.plan import resolve
 from fateforger.session.day import frame_of
 from fateforger.session.draft import basis_of
@@ -224,6 +225,28 @@ async def test_a_routine_whose_time_is_over_is_not_drafted(anna: Person, harness
     await late.press("Continue")
     await late.fill("tasks", size=3, title_1="Write report", minutes_1=60)
     assert "School run" not in read_times(await late.session())
+
+
+@pytest.mark.parametrize("necessity", ["must", "should"])
+async def test_a_routine_whose_time_has_begun_is_named(anna: Person, harness: Harness, necessity: str) -> None:
+    """S514: at a fixed time, or with too little of its hours left, and also if it is a must."""
+    at(harness, "10:20")
+    await anna.to_frame()
+    times = {"Gym": ("10:00-11:00", 60), "Walk": ("9:00-10:45", 45), "School run": ("8:10-8:45", 35)}
+    for title, (hours, minutes) in times.items():
+        assert await anna.fill("routine", title=title, times=hours, minutes=minutes, kind="H") is None
+    for version in select_newest(await harness.store.constraints.of(ANNA), ANNA).values():
+        assert await anna.fill("rule", target=f"{version.seq} {version.uid}", necessity=necessity) is None
+    await anna.press("Continue")
+    await anna.fill("tasks", size=3, title_1="Write report", minutes_1=60)
+    session = await anna.session()
+    assert read_times(session).keys() & times.keys() == set()
+    assert {each.title: each.reason for each in session.planning.unplaced} == {
+        "Gym": "it is wanted at 10:00, and that has passed",
+        "Walk": "it needs 45 min, and there is not that much time free between 10:20 and 10:45",
+    }
+    assert session.planning.clash is None
+    assert "it is wanted at 10:00, and that has passed" in anna.words
 
 
 async def test_tomorrow_knows_no_clock(anna: Person, harness: Harness) -> None:

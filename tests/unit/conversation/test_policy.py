@@ -8,6 +8,7 @@ from typing import Any
 from tests.unit.conversation.person import ANNA, Harness, Person, buttons_in
 from tests.unit.conversation.queue.person import labels
 from tests.unit.conversation.test_fitting import draft_tasks
+from tests.unit.conversation.test_replanning import read_times
 
 from fateforger.drafting.instance import Policy
 from fateforger.memory.versions import select_newest
@@ -101,6 +102,25 @@ async def test_a_night_has_its_lunch_after_midnight(anna: Person) -> None:
     assert "01:00 Lunch" in await draft_tasks(anna)
 
 
+async def test_an_early_hour_in_a_night_of_work_is_a_time(anna: Person) -> None:
+    """S518: by list and by row; a time outside of the night still belongs to the title, as it does by day."""
+    await anna.to_frame()
+    assert await anna.fill("frame", day_start=time(22), day_end=time(6), lunch_minutes=0) is None
+    await anna.press("Continue")
+    assert await anna.fill("tasks", other="Round at 4:00, 15 min\nParcel at 6:30, 15 min", proceed=False) is None
+    assert await anna.fill("tasks", title_1="Charts before 2:00", minutes_1=20, size=1, proceed=False) is None
+    tasks = (await anna.session()).day.inputs.tasks
+    assert [(each.title, each.details.at, each.details.due_time) for each in tasks] == [
+        ("Round", time(4), None),
+        ("Parcel at 6:30", None, None),
+        ("Charts", None, time(2)),
+    ]
+    await anna.press("Continue")
+    times = read_times(await anna.session())
+    assert times["Round"] == "04:00-04:15"
+    assert times["Charts"] >= "22:00" or times["Charts"] <= "01:40"
+
+
 async def test_settings_are_made_from_app_home(anna: Person, harness: Harness) -> None:
     """S245: outside of any plan, and they count in the next one."""
     home = await harness.coordinator.home(anna.user)
@@ -122,3 +142,15 @@ async def test_settings_are_made_from_app_home(anna: Person, harness: Harness) -
     await harness.coordinator.handle(command)
     await anna.to_skeleton("Report")
     assert "**13:00–14:00** Lunch" in anna.words
+
+
+async def test_the_settings_that_were_changed_since_they_were_opened_stay(anna: Person) -> None:
+    """S513: also where they are the usual ones again, so that the form would not show them."""
+    await anna.to_frame()
+    await anna.fill("policy", longest_focus=50)
+    shown = await anna.look("policy")
+    await anna.fill("policy", longest_focus=None, work_start=time(8), lunch_start=time(13), slack=30)
+    assert await anna.submit(shown, work_end=time(16)) is None
+    now = {field.name: field.value for field in (await anna.look("policy")).inputs}
+    assert "longest_focus" not in now
+    assert (now["work_start"], now["work_end"], now["lunch_start"], now["slack"]) == (time(8), time(16), time(13), 30)

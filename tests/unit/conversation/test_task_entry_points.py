@@ -93,7 +93,7 @@ def with_first(values: Any, first: str) -> Any:
 
 def on_the_day(queued: QueuedTask) -> TaskDetails:
     """Return the details with which a task of the queue comes onto a day's list."""
-    (offered,) = with_queue(session(TimeboxingStage.CAPTURE_INPUTS), (), (queued,), ended=())
+    (offered,) = with_queue(session(TimeboxingStage.CAPTURE_INPUTS), (), (queued,), ended=(), elsewhere=())
     return offered.task.details
 
 

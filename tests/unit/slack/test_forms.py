@@ -26,7 +26,8 @@ from fateforger.session.forms import (
 from fateforger.slack.blocks import option
 from fateforger.slack.forms import modal
 from fateforger.slack.ids import FormAddress
-from fateforger.slack.payloads import NOT_A_NUMBER, OpenForm
+from fateforger.slack.payloads import NOT_A_NUMBER, OpenForm, parse_form
+from fateforger.values import replace
 from localslack.blocks.surfaces import check_view
 from localslack.form_state import state_values
 
@@ -118,6 +119,32 @@ def test_what_a_person_changed_comes_back() -> None:
     }
     values = submit_view(build_view(form(*EVERY_FIELD)), entered)["submission"].values
     assert [values[name] for name in entered] == ["Read  ", None, "deep", None, False, ()]
+
+
+def test_fields_that_come_back_as_they_were_shown_are_untouched() -> None:
+    """S513: also a text of which only the beginning fits; a form that is not about known values has none of these."""
+    long = TextField(name="long", label="Long", value="x" * 4000, max_length=9000)
+    shown = form(*EVERY_FIELD, long)
+    names = {field.name for field in shown.inputs}
+    entered = {
+        "title": {"type": "plain_text_input", "value": "Read"},
+        "start": {"type": "timepicker", "selected_time": None},
+        "one": {"type": "checkboxes", "selected_options": []},
+    }
+    assert submit_view(build_view(replace(shown, edits=True)))["submission"].untouched == names
+    sent = submit_view(build_view(replace(shown, edits=True)), entered)["submission"]
+    assert sent.untouched == names - entered.keys()
+    assert submit_view(build_view(shown))["submission"].untouched == frozenset()
+
+
+def test_a_form_that_is_shown_again_says_what_it_showed_first() -> None:
+    """S513: Slack keeps what a field has, and it would seem to be changed if its value was another one by now."""
+    full = form(*EVERY_FIELD, edits=True)
+    empty = full.with_values(dict.fromkeys(field.name for field in full.inputs))
+    for first, now in ((full, empty), (empty, full)):
+        opened = parse_form(build_view(first) | {"id": "V1"})
+        assert opened is not None
+        assert modal(now.with_values(opened.initial))["blocks"] == modal(first)["blocks"]
 
 
 @pytest.mark.parametrize(("choices", "kind"), [(1, "checkboxes"), (10, "checkboxes"), (11, "multi_static_select")])

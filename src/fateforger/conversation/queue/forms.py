@@ -299,6 +299,7 @@ def build_edit_form(
         target=task.id,
         title=_("Edit task"),
         submit=_("Save"),
+        edits=True,
         fields=(
             TextField(name="title", label=_("Task"), value=spec.title, max_length=MAX_TITLE_CHARS),
             *_work_fields(task, names),

@@ -348,6 +348,7 @@ def build_form(settings: RitualSettings | None, request: FormRequest) -> Form:
         session_id=request.session_id,
         title=_("Messages I send you"),
         submit=_("Save"),
+        edits=True,
         fields=(
             TextPart(text=_("I send these only if you want them. Leave a field empty for no message.")),
             TimeField(
@@ -411,15 +412,11 @@ def read_form(settings: RitualSettings, submission: FormSubmission) -> ChangeRit
         "shutdown": at_end or times["shutdown"] is not None,
         "review": review,
     }
+    days = tuple(Weekday(day) for day in filled.many("days")) or WEEK
+    given = {**times, **quiet, "at_end": at_end or None, "review": review or None, "days": days}
     change = RitualChange(
-        morning=times["morning"],
-        shutdown=times["shutdown"],
-        at_end=at_end or None,
-        review=review or None,
         off=tuple(kind for kind in settings.kinds if not wanted[kind]),
-        days=tuple(Weekday(day) for day in filled.many("days")) or WEEK,
-        quiet_from=quiet["quiet_from"],
-        quiet_until=quiet["quiet_until"],
+        **{name: value for name, value in given.items() if value != getattr(settings, name)},
     )
     after = settings.with_change(change, submission.at)
     errors = {

@@ -166,15 +166,20 @@ class AddTasks(TaskCommandBase):
 
 
 class SetGoals(TaskCommandBase):
-    """Stages 2 and 3: say what the day is for, and how much deep work it takes."""
+    """Stages 2 and 3: say what the day is for, and how much deep work it takes; ``None`` leaves it as it is."""
 
     forms = ("goals",)
     kind: Literal["set_goals"] = "set_goals"
-    goals: tuple[Annotated[str, Field(min_length=1, max_length=MAX_GOAL_CHARS)], ...] = Field((), max_length=MAX_GOALS)
-    blocks: BlockPlan = BlockPlan()
+    goals: tuple[Annotated[str, Field(min_length=1, max_length=MAX_GOAL_CHARS)], ...] | None = Field(
+        None, max_length=MAX_GOALS
+    )
+    blocks: BlockPlan | None = None
 
     def apply_to(self, session: Session) -> Session:
-        return session.with_day(inputs=replace(session.day.inputs, goals=self.goals, blocks=self.blocks))
+        known = session.day.inputs
+        goals = known.goals if self.goals is None else self.goals
+        blocks = known.blocks if self.blocks is None else self.blocks
+        return session.with_day(inputs=replace(known, goals=goals, blocks=blocks))
 
 
 class UpdateTask(TaskCommandBase):

@@ -29,6 +29,7 @@ from fateforger.calendar.ports import (
     Update,
     WriteKind,
 )
+from fateforger.calendar.refusals import ACCESS_LOST
 from fateforger.errors import (
     CalendarAuthFailed,
     CalendarError,
@@ -221,7 +222,7 @@ async def test_a_read_that_the_server_repeats(
     [
         (Google(401, "Invalid Credentials"), Unauthorized(SERVER.login.format(reason="Invalid Credentials"))),
         (Google(403, "Rate Limit Exceeded"), Limited(None, "Your calendar takes no more requests for the moment")),
-        (Google(403, "Forbidden"), Rejected("Your calendar does not allow it (Forbidden).")),
+        (Google(403, "Forbidden"), Rejected(ACCESS_LOST.format(reason="Forbidden"))),
         (ABORTED, Unknown("The operation was aborted")),
         (ErrorText("Something else went wrong"), Unknown("Something else went wrong")),
     ],
@@ -340,10 +341,11 @@ async def test_a_calendar_that_nobody_is_logged_in_to(calendar: McpCalendar) -> 
 async def test_a_read_only_calendar(calendar: McpCalendar, server: GoogleMcp, store: GoogleStore) -> None:
     await put(calendar)
     server.tools.calendars["primary"] = OneCalendar(store, access_role="reader")
-    refused = Rejected(READ_ONLY.format(reason="You need to have writer access to this calendar"))
-    assert await calendar.write(Create(make_owned_id(1), fields(), marker())) == refused
-    assert await attempt(calendar, "delete") == refused
-    assert await attempt(calendar, "update") == refused
+    reason = "You need to have writer access to this calendar"
+    created = await calendar.write(Create(make_owned_id(1), fields(), marker()))
+    assert created == Rejected(READ_ONLY.format(reason=reason))
+    lost = Rejected(ACCESS_LOST.format(reason=reason))
+    assert [await attempt(calendar, write) for write in ("delete", "update")] == [lost, lost]
     assert len(await calendar.window(NINE, NINE + HOUR)) == 1
 
 

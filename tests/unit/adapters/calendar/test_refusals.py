@@ -191,13 +191,17 @@ NO_SUCH = Rejected(
 )
 WAIT = Limited(None, "Your calendar takes no more requests for the moment")
 FORBIDDEN = Rejected("Your calendar does not allow it (as it said).")
+LOST = Rejected(
+    "This calendar no longer lets me change what I wrote (as it said). Please give me the right to make changes to it"
+    " again, or connect it again."
+)
 INVALID = Rejected("Your calendar cannot take it (as it said).")
 OUTCOMES: dict[RefusalKind, tuple[Outcome, Outcome, Outcome]] = {
     # create, update, delete
     RefusalKind.LOGIN: (NO_LOGIN, NO_LOGIN, NO_LOGIN),
     RefusalKind.LIMITED: (WAIT, WAIT, WAIT),
-    RefusalKind.READ_ONLY: (READ_ONLY, READ_ONLY, READ_ONLY),
-    RefusalKind.FORBIDDEN: (FORBIDDEN, FORBIDDEN, FORBIDDEN),
+    RefusalKind.READ_ONLY: (READ_ONLY, LOST, LOST),
+    RefusalKind.FORBIDDEN: (FORBIDDEN, LOST, LOST),
     RefusalKind.NO_CALENDAR: (NO_SUCH, NO_SUCH, NO_SUCH),
     RefusalKind.NOT_FOUND: (NO_SUCH, Gone(), Gone()),
     RefusalKind.EXISTS: (Exists(), UNKNOWN, UNKNOWN),

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
+from tests.factories.forms import fill_in
 from tests.unit.conversation.person import AMSTERDAM, ANNA, EXECUTOR, Harness, Person
 
 from fateforger.session.cards import Button, Card, Controls, Prose
 from fateforger.session.commands import COMMAND, InboxCommand
-from fateforger.session.forms import Click, Form, FormErrors, FormRequest, FormSubmission
+from fateforger.session.forms import Click, Form, FormErrors, FormRequest
 from fateforger.session.queue_commands import EnqueueTask, PullTask, QueueCommand, ShowTasks
 from fateforger.tasks.task import Origin, QueuedTask, TaskSpec
 from fateforger.workers.lanes import NOTIFICATION, REMINDER, TURN
@@ -67,13 +68,14 @@ class QueuePerson:
         shown = await self.opens(form, target=target, size=size, **kind)
         if shown.more and not values.keys() <= {field.name for field in shown.inputs}:
             shown = await self.opens(form, target=target, size=size + 1, **kind)
-        given = {f.name: f.value for f in shown.inputs}
-        assert values.keys() <= given.keys(), values.keys() - given.keys()
-        submission = FormSubmission(
-            form=shown.form, session_id="", user_id=self.user, command_id=self.about()["command_id"],
-            at=self.harness.clock.now(), target=shown.target, size=shown.size, values=given | values,
-        )  # fmt: skip
-        read = await self.harness.coordinator.read_form(submission)
+        return await self.submit(shown, **values)
+
+    async def submit(self, shown: Form, **values: Any) -> FormErrors | Card:
+        """Change the given fields of an open form, and send it."""
+        about = self.about()
+        read = await self.harness.coordinator.read_form(
+            fill_in(shown, self.user, about["at"], command_id=about["command_id"], **values)
+        )
         if isinstance(read, FormErrors):
             return read
         assert not isinstance(read, Form)

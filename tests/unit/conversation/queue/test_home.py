@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from datetime import date
+from typing import Any
 
 import pytest
 from sqlalchemy import delete
+from tests.factories.forms import fill_in
 from tests.factories.tasks import task
 from tests.unit.conversation.person import ANNA, EXECUTOR, Harness
 from tests.unit.conversation.queue.person import QueuePerson, labels, words_of
@@ -16,10 +18,10 @@ from fateforger.conversation.queue.service import SAID_FOR
 from fateforger.errors import BadInput
 from fateforger.session.cards import Card, Menu, Prose, Select
 from fateforger.session.commands import COMMAND, SessionCommand
-from fateforger.session.forms import Click, Form, FormErrors, FormSubmission
+from fateforger.session.forms import Click, Form, FormErrors
 from fateforger.session.queue_commands import PullTask, QueueCommand, TurnQueue
 from fateforger.slack.blocks import HOME, render
-from fateforger.tasks.task import QueuedTask, TaskState
+from fateforger.tasks.task import Do, QueuedTask, TaskState
 from fateforger.ui.home_card import build_own_data
 
 LANGUAGE, RITUALS, RULES = 2, 3, 3
@@ -254,15 +256,27 @@ async def test_an_edit_keeps_what_else_has_changed_since(page: Page, anna: Queue
     assert [text.split("**")[1] for text, _ in page.rows()] == ["Buy milk", "Ask Anna", "Call Carl"]
 
 
+async def test_an_edit_keeps_what_has_changed_since_the_form_was_opened(anna: QueuePerson) -> None:
+    """S513: also of a field that the form would not show any more."""
+    await anna.adds("Taxes", priority=1, project="Home", work={"kind": "do", "minutes": 30})
+    taxes = next(task for task in await anna.tasks() if task.spec.title == "Taxes")
+    shown = await anna.opens("queue_edit", target=taxes.id)
+    await anna.fill("queue_edit", target=taxes.id, minutes=90, project="", priority="3", place="Office")
+    await anna.submit(shown, title="Tax return")
+    spec = next(task.spec for task in await anna.tasks() if task.id == taxes.id)
+    assert (spec.title, spec.work, spec.project, spec.priority) == ("Tax return", Do(minutes=90), "", 3)
+    assert spec.details.travel is not None
+
+
 async def test_a_task_is_changed_by_form(page: Page, anna: QueuePerson, harness: Harness) -> None:
     buy = (await anna.tasks())[1]
     (select,) = [c for p in page.card.parts for c in getattr(p, "items", ()) if isinstance(c, Select)]
     assert (select.action, select.choices[1].value) == ("form.queue_edit", buy.id)
-    form = await anna.opens("queue_edit", target=buy.id)
+    form = await anna.opens("queue_edit", target=buy.id, size=1)
     assert await submit(harness, form, title="") == FormErrors(
         errors={"title": "A task needs a title; a few words will do."}
     )
-    given: dict[str, str | int] = {
+    given: dict[str, Any] = {
         "title": "Buy oat milk",
         "priority": "0",
         "minutes": 20,
@@ -280,20 +294,8 @@ async def test_a_task_is_changed_by_form(page: Page, anna: QueuePerson, harness:
     assert (await anna.tasks())[0].id == buy.id
 
 
-async def submit(
-    harness: Harness, form: Form, **values: str | int
-) -> SessionCommand | QueueCommand | Form | FormErrors:
-    given = {field.name: field.value for field in form.inputs}
-    submission = FormSubmission(
-        form=form.form,
-        session_id="",
-        user_id=ANNA,
-        command_id="edit-1",
-        at=harness.clock.now(),
-        target=form.target,
-        values=given | values,
-    )
-    return await harness.coordinator.read_form(submission)
+async def submit(harness: Harness, form: Form, **values: Any) -> SessionCommand | QueueCommand | Form | FormErrors:
+    return await harness.coordinator.read_form(fill_in(form, ANNA, harness.clock.now(), **values))
 
 
 def test_pages_that_are_not_there_show_the_nearest() -> None:

@@ -150,3 +150,33 @@ async def test_a_day_that_never_reached_the_calendar_returns_nothing(harness: Ha
     await harness.return_leftovers()
     assert await anna.tasks() == ()
     assert (await found.session()).open_work.returned in {None, ReturnedWork()}
+
+
+@pytest.mark.parametrize("returned", [False, True])
+async def test_what_is_in_the_open_plan_of_a_day_is_not_offered_to_another(
+    harness: Harness,
+    person: Person,
+    anna: QueuePerson,
+    returned: bool,  # noqa: FBT001  what is tried
+) -> None:
+    """S515: until that day is over, also if the plan never reached the calendar."""
+    assert await states(anna) == {"Ask Ann": TaskState.WAITING}  # the plan of Monday is there
+    harness.clock.at = MIDNIGHT
+    if returned:
+        await harness.return_leftovers()
+    harness.clock.at += timedelta(hours=8)
+    await anna.adds("Tidy up", work={"kind": "do", "minutes": 20})
+    tuesday = Person(harness)
+    await tuesday.to_tasks()
+    assert await tuesday.fill("catch_up") is None
+    await tuesday.press("Add")
+    assert len((await tuesday.session()).day.inputs.tasks) == 3
+    wednesday = Person(harness)
+    await wednesday.start((await tuesday.session()).date + timedelta(days=1), thread="9.0")
+    await wednesday.press("Plan this day")
+    await wednesday.press("Continue")
+    assert (await wednesday.session()).open_work.offered == ()
+    harness.clock.at += timedelta(days=1)
+    await wednesday.press("Redo step")
+    offered = (await wednesday.session()).open_work.offered
+    assert sorted(each.task.title for each in offered) == ["Ask Ann", "Taxes", "Tidy up"]

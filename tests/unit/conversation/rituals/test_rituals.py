@@ -5,15 +5,17 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, time, timedelta
 
 import pytest
+from tests.factories.forms import fill_in
 from tests.unit.conversation.person import MONDAY, Harness, Person
 from tests.unit.conversation.queue.person import DM, labels
 from tests.unit.conversation.rituals.morning import MorningPerson, commit_monday
 
-from fateforger.memory.vocabulary import Weekday
+from fateforger.conversation.rituals.schedule import WORKDAYS
+from fateforger.memory.vocabulary import WEEK, Weekday
 from fateforger.session.cards import Picture
 from fateforger.session.commands.day import BringAlong
 from fateforger.session.forms import FormErrors
-from fateforger.session.queue_commands import ReviewWeek
+from fateforger.session.queue_commands import ChangeRituals, ReviewWeek
 from fateforger.tasks.task import TaskState
 from fateforger.ui.picture_svg import draw
 from fateforger.ui.picture_words import describe
@@ -138,6 +140,25 @@ async def test_weekdays_are_chosen_by_form(anna: MorningPerson) -> None:
     ]  # fmt: skip
     home = await anna.harness.coordinator.home(anna.user)
     assert "**What I send you on my own**, Tuesday and Saturday:" in str(home)
+
+
+async def test_the_form_keeps_what_has_changed_since_it_was_opened_or_sent(anna: MorningPerson) -> None:
+    """S513"""
+    await anna.chooses(morning=time(8))
+    shown = await anna.opens("rituals")
+    await anna.chooses(morning=time(9), at_end=True, days=WORKDAYS[:3])
+    await anna.submit(shown, review=True)
+    assert "Monday, Tuesday and Wednesday" in anna.words
+    assert "- 09:00: the day as I know it" in anna.words
+    assert "- when a planned day ends" in anna.words
+    sent = fill_in(await anna.opens("rituals"), anna.user, anna.harness.clock.now(), review=False)
+    command = await anna.harness.coordinator.read_form(sent)
+    assert isinstance(command, ChangeRituals)
+    await anna.chooses(shutdown=time(18), days=WEEK)
+    await anna.send(command)
+    assert "every day" in anna.words
+    assert "- 18:00: how the day went" in anna.words
+    assert "I no longer look back on your weeks." in anna.words
 
 
 async def test_a_button_on_each_message_stops_them(anna: MorningPerson) -> None:
