@@ -177,14 +177,16 @@ def with_optimum(result: Solution, found: Optimum) -> Solution:
 
 
 MATERIAL = 0.01
-"""Share of the attainable value by which a better plan is worth showing; five more minutes of a pause are enough."""
+"""Share of the attainable value by which a better plan is worth showing."""
+ORDER = 3 * weights.DEEP_FIRST
+"""Points that are enough as well: three pairs of work in a better order. Five minutes of a pause are more."""
 
 
 def is_materially_better(new: Solution, old: Solution) -> bool:
     """Check whether a solution of the same problem is worth an update of what the person sees."""
     reached, was = (points(Placement(each.problem, each.placed)) for each in (new, old))
     share = MATERIAL * max(1, sum(item.reward for item in old.problem.items) - reached)
-    return was - reached >= min(share, weights.BREAK_SLOT)
+    return was - reached >= min(share, ORDER)
 
 
 def draft_instance(

@@ -16,6 +16,7 @@ from fateforger.planning.timing import Busy, instant_of, zone
 from fateforger.quality.model import Criterion
 from fateforger.quality.rubric import grade_plan
 from fateforger.text import speak
+from fateforger.values import replace
 
 MONDAY = date(2026, 3, 2)
 AMSTERDAM = "Europe/Amsterdam"
@@ -339,3 +340,20 @@ def test_a_longer_pause_is_worth_an_update_of_the_plan_shown() -> None:
     search = full.search_again((), first.plan)
     assert search is not None
     assert complaints(search.to_draft()) == []
+
+
+def test_deep_work_in_the_morning_is_worth_an_update_of_the_plan_shown() -> None:
+    """S437: the first plan begins with what is due today."""
+    due = {"Invoice": time(12), "Call": time(16)}
+    small = (("E-mail", 45), ("Invoice", 30), ("Call", 15), ("Introductions", 30), ("Receipts", 30))
+    works = [deep(title, 60) for title in ("Board deck", "Price list", "Contract")]
+    works += [
+        Work(title.lower(), title, minutes, details=replace(SHALLOW, due_time=due.get(title)))
+        for title, minutes in small
+    ]
+    full = day(end="18:00", lunch=WISH, works=tuple(works))
+    first = full.draft(steps=FIRST_STEPS, trial_steps=None)
+    search = full.search_again((), first.plan)
+    assert search is not None
+    began = [list_blocks(each)[0] for each in (first, search.to_draft())]
+    assert began == ["09:00-09:30 Invoice", "09:00-10:00 Board deck"]
