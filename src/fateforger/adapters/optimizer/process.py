@@ -10,6 +10,7 @@ import asyncio
 import importlib.util
 import json
 import logging
+import resource
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -80,7 +81,7 @@ def is_installed() -> bool:
     return importlib.util.find_spec("ortools") is not None
 
 
-_COMMAND = (sys.executable, "-m", "fateforger.adapters.optimizer")
+_COMMAND = (sys.executable, "-m", "fateforger.adapters.optimizer.process")
 _LIMITS = Limits()
 
 
@@ -125,3 +126,10 @@ def _read_answer(code: int | None, output: bytes, errors: bytes) -> Optimum | No
         return None
     answer = json.loads(output)
     return Optimum([tuple((start, length) for start, length in pieces) for pieces in answer["placed"]], answer["least"])
+
+
+if __name__ == "__main__":  # the process: a request from standard input, its answer to standard output
+    _request = json.load(sys.stdin)
+    _most = _request["megabytes"] << 20
+    resource.setrlimit(resource.RLIMIT_AS, (_most, _most))
+    json.dump(answer(_request), sys.stdout)
